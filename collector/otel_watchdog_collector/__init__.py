@@ -1,0 +1,1 @@
+"""One watchdog for many agents: spans in over OTLP, corrections out over HTTP and OTLP."""

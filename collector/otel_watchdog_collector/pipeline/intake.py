@@ -1,0 +1,300 @@
+"""The one way in: what comes is journaled first, then judged, then answered.
+
+What was acknowledged is in the store. Entries that come while one commit runs share the next.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple, TypeVar
+
+from otel_watchdog.errors import InputError, WatchdogError
+from otel_watchdog.model import Mode
+from otel_watchdog_collector.clock import WallClock
+from otel_watchdog_collector.config import CollectorConfig
+from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot
+from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.pipeline.frames import join, split
+from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
+from otel_watchdog_collector.stores import Store, StoreError
+from otel_watchdog_collector.wire import Batch, Limits, decode, gunzip
+
+FLUSH_SECONDS: Final = 1.0
+"""Seconds that rows wait for an entry to be written with."""
+PRUNE_SECONDS: Final = 3600.0
+MAX_GROUP_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of entries that one commit takes."""
+
+_T = TypeVar("_T")
+
+_logger = logging.getLogger(__name__)
+
+
+class Full(WatchdogError):  # noqa: N818 - says what it is
+    """Nothing more can be taken in now; the same request may be sent again."""
+
+
+class _Waiting(NamedTuple):
+    entry: Entry
+    batch: Batch | None
+    parcels: Sequence[Parcel]
+    done: "asyncio.Future[None]"
+
+
+class Intake:
+    """Takes entries in, in order, for all tenants.
+
+    Args:
+        store: Opened; its journal is written by this alone.
+        config: Settings.
+        clock: Time of day.
+        meters: Counts.
+        publish: Called with each correction; again when the journal is replayed.
+        on_judged: Called with the tenant and each batch of spans that was judged.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        config: CollectorConfig,
+        *,
+        clock: WallClock,
+        meters: Meters,
+        publish: Publish,
+        on_judged: Callable[[str, Batch], None],
+    ) -> None:
+        self._store = store
+        self._config = config
+        self._clock = clock
+        self._meters = meters
+        self._publish = publish
+        self._on_judged = on_judged
+        self._tenants: dict[str, Tenant] = {}
+        self._limits = Limits(config.max_attributes, config.max_attribute_chars)
+        self._waiting: deque[_Waiting] = deque()
+        self._waiting_bytes = 0
+        self._wake = asyncio.Event()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="otel-watchdog-store")
+        self._rows: list[Row] = []
+        self.parcels: list[Parcel] = []
+        """Those that `publish` makes; they go into the store with the next commit."""
+        self._seq = 0
+        self._journal_bytes = 0
+        self._snapshot_at = clock()
+        self._pruned_at = clock()
+        self._task: asyncio.Task[None] | None = None
+        self.is_writable = True
+        """Whether the last commit succeeded."""
+
+    @property
+    def tenants(self) -> Sequence[Tenant]:
+        """Those that something is known of."""
+        return tuple(self._tenants.values())
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes in work."""
+        return self._waiting_bytes
+
+    def tenant(self, name: str) -> Tenant:
+        """Return a tenant; it is made, if there was none.
+
+        Raises:
+            Full: There are too many.
+        """
+        tenant = self._tenants.get(name)
+        if tenant is None:
+            if len(self._tenants) >= self._config.max_tenants:
+                raise Full("too many tenants")
+            tenant = self._tenants[name] = Tenant(
+                name,
+                self._config.library(),
+                expiry_seconds=self._config.expiry_seconds,
+                meters=self._meters,
+                publish=self._publish,
+            )
+        return tenant
+
+    def recover(self) -> int:
+        """Know again what was known before the process ended; return how many entries that took."""
+        snapshot = self._store.snapshot()
+        if snapshot is not None:
+            self._seq = snapshot.seq
+            for name, body in split(snapshot.body):
+                try:
+                    self.tenant(name).thaw(body)
+                except InputError as error:
+                    del self._tenants[name]
+                    _logger.warning("tenant %s starts with no evidence: %s", name, error)
+        count = 0
+        for seq, entry in self._store.journal(self._seq):
+            self._apply(entry, None)
+            self._journal_bytes += len(entry.body)
+            self._seq = seq
+            count += 1
+        return count
+
+    def start(self) -> None:
+        """Begin to take in."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Finish what is in work, write a snapshot, let go. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        self._wake.set()
+        await task
+        with contextlib.suppress(StoreError):
+            await self._snapshot()
+        self._writer.shutdown()
+
+    async def submit(
+        self, entry: Entry, batch: Batch | None = None, parcels: Sequence[Parcel] = ()
+    ) -> None:
+        """Take in an entry; return when it is in the store and judged.
+
+        Args:
+            entry: With its body as it was sent.
+            batch: What the body holds, where it is OTLP and was decoded.
+            parcels: What is to be passed on.
+
+        Raises:
+            Full: Too much is in work.
+            StoreError: It could not be kept.
+        """
+        size = len(entry.body)
+        if self._task is None or self._waiting_bytes + size > self._config.max_waiting_bytes:
+            raise Full("too much is in work")
+        self.tenant(entry.tenant)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(entry, batch, parcels, done))
+        self._waiting_bytes += size
+        self._wake.set()
+        try:
+            await done
+        finally:
+            self._waiting_bytes -= size
+
+    async def _run(self) -> None:
+        while self._task is not None or self._waiting:
+            if not self._waiting:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(FLUSH_SECONDS):
+                        await self._wake.wait()
+                self._wake.clear()
+            try:
+                await self._turn()
+            except StoreError as error:
+                self._note_store(error)
+            except Exception:
+                self._meters.add("internal_errors_total")
+                _logger.exception("a commit or snapshot failed; rows are dropped")
+                self._rows = []
+
+    async def _turn(self) -> None:
+        """Commit what waits, judge it, answer; then see to snapshot and retention."""
+        group = self._take_group()
+        try:
+            if group or self._rows or self.parcels or self._gather():
+                await self._commit(group)
+        except Exception as error:
+            for waiting in group:
+                _answer(waiting, StoreError(f"not kept: {error}"))
+            raise
+        for waiting in group:
+            self._judge(waiting)
+            _answer(waiting, None)
+            await asyncio.sleep(0)
+        now = self._clock()
+        if self._journal_bytes >= self._config.max_journal_bytes or (
+            self._journal_bytes and now - self._snapshot_at >= self._config.snapshot_seconds
+        ):
+            await self._snapshot()
+        if now - self._pruned_at >= PRUNE_SECONDS:
+            self._pruned_at = now
+            before = now - self._config.retention_days * 86_400
+            await self._in_writer(lambda: self._store.prune(before))
+
+    def _take_group(self) -> list[_Waiting]:
+        group: list[_Waiting] = []
+        size = 0
+        while self._waiting and size < MAX_GROUP_BYTES:
+            waiting = self._waiting.popleft()
+            size += len(waiting.entry.body)
+            group.append(waiting)
+        return group
+
+    def _gather(self) -> bool:
+        for tenant in self._tenants.values():
+            self._rows += tenant.ledger.take()
+        return bool(self._rows)
+
+    async def _commit(self, group: Sequence[_Waiting]) -> None:
+        entries = [waiting.entry for waiting in group]
+        rows = self._rows
+        own = self.parcels
+        parcels = own + [parcel for waiting in group for parcel in waiting.parcels]
+        self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
+        self.is_writable = True
+        self._rows = self._rows[len(rows) :]
+        self.parcels = self.parcels[len(own) :]
+        self._journal_bytes += sum(len(entry.body) + 64 for entry in entries)
+
+    async def _snapshot(self) -> None:
+        self._gather()
+        body = join((tenant.name, tenant.freeze()) for tenant in self._tenants.values())
+        rows, parcels = self._rows, self.parcels
+        snapshot = Snapshot(self._seq, body)
+        await self._in_writer(lambda: self._store.save_snapshot(snapshot, rows, parcels))
+        self._rows = self._rows[len(rows) :]
+        self.parcels = self.parcels[len(parcels) :]
+        self._journal_bytes = 0
+        self._snapshot_at = self._clock()
+        self._meters.add("snapshots_total")
+
+    def _judge(self, waiting: _Waiting) -> None:
+        self._apply(waiting.entry, waiting.batch)
+        if waiting.batch is not None and waiting.entry.kind.is_traces:
+            self._on_judged(waiting.entry.tenant, waiting.batch)
+
+    def _apply(self, entry: Entry, batch: Batch | None) -> None:
+        """Let a tenant know of an entry; one that cannot be judged is skipped, now and later."""
+        try:
+            tenant = self.tenant(entry.tenant)
+            if entry.kind is Kind.MODE:
+                tenant.mode = Mode[entry.body.decode().upper()]
+            elif entry.kind is Kind.LEASE:
+                tenant.lease(entry.body.decode().splitlines(), entry.at)
+            elif entry.kind is Kind.CLAIM:
+                tenant.claim(entry.body.decode().splitlines(), entry.at)
+            else:
+                tenant.take(batch or self._decoded(entry, tenant), entry.at)
+        except Exception:
+            self._meters.add("internal_errors_total")
+            _logger.exception("an entry of kind %s could not be judged", entry.kind.value)
+
+    def _decoded(self, entry: Entry, tenant: Tenant) -> Batch:
+        body = entry.body
+        if entry.gzipped:
+            body = gunzip(body, max_bytes=1 << 30)
+        return decode(entry.kind, body, self._limits, plain=tenant.plain_names)
+
+    def _note_store(self, error: StoreError) -> None:
+        if self.is_writable:
+            _logger.error("nothing is taken in while the store fails: %s", error)
+        self.is_writable = False
+
+    async def _in_writer(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+
+def _answer(waiting: _Waiting, error: StoreError | None) -> None:
+    if not waiting.done.done():
+        if error is None:
+            waiting.done.set_result(None)
+        else:
+            waiting.done.set_exception(error)

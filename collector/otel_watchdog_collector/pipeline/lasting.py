@@ -1,0 +1,37 @@
+"""What must be the same after a restart: ids, modes, and where a correction was made."""
+
+import dataclasses
+import hashlib
+
+from otel_watchdog import semconv
+from otel_watchdog.engine import Watchdog
+from otel_watchdog.model import Correction, Mode
+from otel_watchdog.spans import RecordedSpan
+
+
+class FleetWatchdog(Watchdog):
+    """A watchdog whose mode is what the journal says, not what the environment says now."""
+
+    current: Mode = Mode.OBSERVE
+
+    @property
+    def mode(self) -> Mode:
+        """What may be done, as of the entry that is judged."""
+        return self.current
+
+
+def lasting_id(tenant: str, correction: Correction, judged: RecordedSpan) -> str:
+    """Return an id for a correction that the same spans give again."""
+    facts = (tenant, correction.session, correction.run, str(correction.n), f"{judged.span_id:x}")
+    return hashlib.blake2b("\0".join(facts).encode(), digest_size=16).hexdigest()
+
+
+def renamed(correction: Correction, id_: str) -> Correction:
+    """Return a correction under another id."""
+    return dataclasses.replace(correction, id=id_)
+
+
+def light(span: RecordedSpan) -> RecordedSpan:
+    """Return a span with no more than what is needed to write beside it."""
+    kept = {key: span.attributes[key] for key in semconv.COPIED if key in span.attributes}
+    return dataclasses.replace(span, attributes=kept, events=(), status_text="")

@@ -1,0 +1,296 @@
+"""One tenant's agents, watched: batches in, corrections out; no I/O, thread or clock of its own.
+
+All that it knows follows from the journal's entries and their order: after a restart, the same
+entries give the same corrections with the same ids.
+"""
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Container, Sequence
+from typing import Any, Final
+
+from otel_watchdog import semconv, snapshots
+from otel_watchdog.config import WatchdogConfig
+from otel_watchdog.model import Correction, Finding, Mode, Observation, Outcome
+from otel_watchdog.otlp import SpanStream
+from otel_watchdog.scopes import Scopes
+from otel_watchdog.sessions import Sessions
+from otel_watchdog.spans import RecordedSpan
+from otel_watchdog_collector.facts import Letter
+from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
+from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
+from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
+from otel_watchdog_collector.pipeline.seen import Seen
+from otel_watchdog_collector.wire import Batch, Resource
+
+MAX_SCOPES: Final = 4096
+"""Names of scopes that are remembered; then all are tried anew."""
+
+SWEEP_SECONDS: Final = 60.0
+
+MAX_PLACES: Final = 20_000
+"""Corrections whose outcome is waited for; the oldest is dropped first."""
+
+Publish = Callable[[str, Correction | Outcome, RecordedSpan, Resource], None]
+"""Called with the tenant, a correction under its lasting id or what came of it, the span that was
+judged and its resource."""
+
+
+class Tenant:
+    """Watches the agents of one tenant.
+
+    Args:
+        name: Its name.
+        config: The library's settings.
+        expiry_seconds: Age at which a letter is thrown away.
+        meters: Counts.
+        publish: Called with each correction.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: WatchdogConfig,
+        *,
+        expiry_seconds: float,
+        meters: Meters,
+        publish: Publish,
+    ) -> None:
+        self.name = name
+        self.ledger = Ledger(name, config.max_sessions)
+        self.mailboxes = Mailboxes(config.max_sessions)
+        self.seen = Seen()
+        self._expiry_seconds = expiry_seconds
+        self._meters = meters
+        self._publish = publish
+        self._scopes = Scopes(on_error=self._fail)
+        self._sessions = Sessions(
+            self._read,
+            max_sessions=config.max_sessions,
+            ttl_seconds=config.session_ttl_seconds,
+            max_open_spans=config.max_open_spans,
+        )
+        self._stream = SpanStream(self._scopes, self._sessions)
+        self._engine = FleetWatchdog(
+            config=config,
+            on_finding=self._find,
+            on_outcome=self._conclude,
+            on_error=self._fail,
+        )
+        self._engine.current = config.mode
+        self._at = 0.0
+        self._swept_at = 0.0
+        self._known: set[str] = set()
+        self._places: OrderedDict[str, tuple[str, RecordedSpan, Resource]] = OrderedDict()
+        """By the engine's id of a correction: its lasting id, the judged span, the resource."""
+
+    @property
+    def mode(self) -> Mode:
+        """What may be done to its agents."""
+        return self._engine.current
+
+    @mode.setter
+    def mode(self, mode: Mode) -> None:
+        self._engine.current = mode
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are kept."""
+        return len(self._known)
+
+    def plain_names(self, scope: str) -> Container[str]:
+        """Return names of a scope's spans that say nothing."""
+        return self._scopes[scope].plain
+
+    def take(self, batch: Batch, at: float) -> None:
+        """Take in what a request held.
+
+        Args:
+            batch: It.
+            at: When it came, in seconds since the epoch.
+        """
+        self._at = at
+        if batch.records:
+            self._listen(batch, at)
+        if batch.spans and self.mode is not Mode.OFF:
+            self._watch(batch, at)
+        if at - self._swept_at >= SWEEP_SECONDS:
+            self._sweep(at)
+
+    def lease(self, ids: Sequence[str], at: float) -> None:
+        """Note that letters go out with their agent's next model call."""
+        for id_ in ids:
+            letter = self.mailboxes.find(id_)
+            if letter is not None and not letter.leased:
+                letter.leased = True
+                self._engine.lease(letter.correction)
+                self.ledger.correct(id_, letter.correction, at, state="leased")
+
+    def claim(self, ids: Sequence[str], at: float) -> None:
+        """Note that a model call has gone out with letters; each counts once."""
+        for id_ in ids:
+            letter = self.mailboxes.claim(id_)
+            if letter is not None:
+                self._engine.claim(letter.correction)
+                self._meters.add("delivered_corrections_total")
+                self.ledger.correct(id_, letter.correction, at, state="delivered")
+
+    def waiting(self, name: str, agent: str | None, now: float) -> list[Letter]:
+        """Return the letters for who asks by `name`, that are not too old."""
+        oldest = now - self._expiry_seconds
+        return [
+            letter for letter in self.mailboxes.waiting(name, agent) if letter.sent_at >= oldest
+        ]
+
+    def blind(self, session: str) -> dict[str, str]:
+        """Return what each detector lacks in a session."""
+        return dict(self._engine.blind(session))
+
+    def freeze(self) -> bytes:
+        """Return all that it knows."""
+        beside = {
+            "ledger": self.ledger,
+            "mailboxes": self.mailboxes,
+            "seen": self.seen,
+            "mode": self.mode,
+            "times": (self._at, self._swept_at),
+            "known": self._known,
+            "places": self._places,
+        }
+        return snapshots.freeze(self._engine, self._sessions, beside)
+
+    def thaw(self, body: bytes) -> None:
+        """Know what `freeze` returned.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        own = "otel_watchdog_collector.pipeline."
+        beside: dict[str, Any] = snapshots.thaw(
+            body,
+            self._engine,
+            self._sessions,
+            modules={
+                own + "ledger",
+                own + "mailboxes",
+                own + "seen",
+                "otel_watchdog_collector.facts",
+                "otel_watchdog_collector.wire.batch",
+            },
+        )
+        self.ledger = beside["ledger"]
+        self.mailboxes = beside["mailboxes"]
+        self.seen = beside["seen"]
+        self._engine.current = beside["mode"]
+        self._at, self._swept_at = beside["times"]
+        self._known = beside["known"]
+        self._places = beside["places"]
+
+    def _watch(self, batch: Batch, at: float) -> None:
+        if len(self._scopes) > MAX_SCOPES:
+            self._scopes.clear()
+        add = self.seen.add
+        fresh = [
+            index
+            for index, span in enumerate(batch.spans)
+            if span.end is not None and add(span.span_id ^ span.trace_id)
+        ]
+        spans = [batch.spans[index] for index in fresh]
+        if len(spans) < len(batch.spans):
+            self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
+        engine, ledger = self._engine, self.ledger
+        for index, observations in self._stream.observe(spans):
+            for observation in observations:
+                ledger.observe(observation, at)
+                self._known.add(observation.session)
+                correction = engine.observe(observation)
+                if correction is not None:
+                    resource = batch.resources[batch.resource_of[fresh[index]]]
+                    self._correct(correction, spans[index], resource, at)
+        self._hear(batch, at)
+
+    def _hear(self, batch: Batch, at: float) -> None:
+        """Note whose spans came; a service's spans without an agent's name are the service's."""
+        heard = {
+            (batch.resource_of[index], span.attributes.get(semconv.GEN_AI_AGENT_NAME))
+            for index, span in enumerate(batch.spans)
+            if self._scopes[span.scope].speaks
+        }
+        for index, agent in heard:
+            service = service_of(batch.resources[index].attributes)
+            name = agent if isinstance(agent, str) else None
+            self.ledger.hear(service, name, at, last_span_at=at)
+
+    def _listen(self, batch: Batch, at: float) -> None:
+        for index, record in enumerate(batch.records):
+            if record.event_name != semconv.HEARTBEAT_EVENT:
+                continue
+            self._meters.add("heartbeats_total")
+            attributes = record.attributes
+            agent = attributes.get(semconv.GEN_AI_AGENT_NAME)
+            resource = batch.resources[batch.record_resources[index]]
+            self.ledger.hear(
+                service_of(resource.attributes),
+                agent if isinstance(agent, str) else None,
+                at,
+                last_heartbeat_at=record.time or at,
+                open_spans=number(attributes.get(semconv.HEARTBEAT_OPEN_SPANS), int),
+                oldest_open_seconds=number(
+                    attributes.get(semconv.HEARTBEAT_OLDEST_OPEN_SECONDS), float
+                ),
+                idle_seconds=number(attributes.get(semconv.HEARTBEAT_IDLE_SECONDS), float),
+            )
+
+    def _correct(
+        self, correction: Correction, judged: RecordedSpan, resource: Resource, at: float
+    ) -> None:
+        id_ = lasting_id(self.name, correction, judged)
+        self._meters.add("corrections_total")
+        where = {"trace_id": f"{judged.trace_id:032x}", "span_id": f"{judged.span_id:016x}"}
+        if correction.mode is Mode.OBSERVE:
+            self.ledger.correct(id_, correction, at, state="observed", **where)
+        else:
+            names = names_of(correction, judged.trace_id, judged.attributes)
+            _, gone = self.mailboxes.put(id_, correction, names, at)
+            self._throw_away(gone, at)
+            self.ledger.correct(id_, correction, at, state="waiting", **where)
+        self._places[correction.id] = (id_, light(judged), resource)
+        if len(self._places) > MAX_PLACES:
+            self._places.popitem(last=False)
+        self._publish(self.name, renamed(correction, id_), judged, resource)
+
+    def _conclude(self, outcome: Outcome) -> None:
+        """Write down what came of a correction, and let the others know."""
+        id_, judged, resource = self._places.pop(outcome.correction.id, (None, None, None))
+        if id_ is None or judged is None or resource is None:
+            return
+        word = outcome.outcome.value
+        self.ledger.correct(id_, outcome.correction, self._at, state="delivered", outcome=word)
+        lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, id_))
+        self._publish(self.name, lasting, judged, resource)
+
+    def _sweep(self, at: float) -> None:
+        self._swept_at = at
+        self._throw_away(self.mailboxes.expire(at - self._expiry_seconds), at)
+        known = {session.key for session in self._sessions.known()}
+        gone = self._known - known
+        for key in gone:
+            self._engine.forget(key)
+        self.ledger.forget(gone)
+        self._known &= known
+
+    def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
+        for letter in letters:
+            self._meters.add("expired_corrections_total")
+            self.ledger.correct(letter.id, letter.correction, at, state="expired")
+
+    def _find(self, finding: Finding, observation: Observation) -> None:
+        self._meters.add("findings_total")
+        self.ledger.find(finding, observation, self._at)
+
+    def _read(self, span: RecordedSpan) -> Any:
+        return self._scopes.read(self._scopes[span.scope], span)
+
+    def _fail(self, _: str, __: Exception) -> None:
+        self._meters.add("internal_errors_total")

@@ -1,0 +1,293 @@
+"""What the dashboards show: titles, and the query of each store that can answer.
+
+Names come from `otel_watchdog/semconv.py`, so a panel cannot ask for what is not written.
+"""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[1]
+
+
+def _constants(path: str) -> ModuleType:
+    """Load a file of constants without the package around it, which needs more than is here."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+semconv = _constants("otel_watchdog/semconv.py")
+meters = _constants("collector/otel_watchdog_collector/meters.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One panel."""
+
+    title: str
+    kind: str
+    """`stat`, `bars` (over time), `lines`, `ranking` (bars by name) or `table`."""
+    query: str
+    legend: str = ""
+    unit: str = "short"
+    about: str = ""
+    by: str = ""
+    """ClickHouse: the column that names a series."""
+
+
+def prom(name: str, suffix: str = "_total") -> str:
+    """Return a metric's or attribute's name as Prometheus has it."""
+    return name.replace(".", "_").replace("-", "_") + suffix
+
+
+CORRECTIONS = prom(semconv.METRIC_CORRECTIONS)
+FINDINGS = prom(semconv.METRIC_FINDINGS)
+OUTCOMES = prom(semconv.METRIC_OUTCOMES)
+SUPPRESSED = prom(semconv.METRIC_SUPPRESSED)
+TURNS = prom(semconv.METRIC_TURNS_TO_HEED, "_bucket")
+ERRORS = prom(semconv.METRIC_INTERNAL_ERRORS)
+TIER = prom(semconv.WATCHDOG_TIER_NAME, "")
+DETECTOR = prom(semconv.WATCHDOG_DETECTOR_NAME, "")
+MODE = prom(semconv.WATCHDOG_MODE, "")
+OUTCOME = prom(semconv.WATCHDOG_OUTCOME, "")
+REASON = prom(semconv.WATCHDOG_SUPPRESSED, "")
+SEVERITY = prom(semconv.WATCHDOG_SEVERITY, "")
+AGENT = prom(semconv.GEN_AI_AGENT_NAME, "")
+PLACE = prom(semconv.CODE_NAMESPACE, "")
+GIVEN = f'{MODE}!="observe"'
+KNOWN = f'{OUTCOME}!="unknown"'
+HEEDED = f'{OUTCOME}="heeded"'
+NOT_HEEDED = f'{OUTCOME}=~"ignored|relapsed"'
+
+
+def service(name: str) -> str:
+    """Return the name of one of the fleet service's metrics."""
+    if name not in meters.COUNTERS:
+        raise KeyError(name)
+    return meters.PREFIX + name
+
+
+def _sum(metric: str, where: str = "", by: str = "", over: str = "$__range") -> str:
+    grouped = f"sum by ({by}) " if by else "sum"
+    selector = f"{{{where}}}" if where else ""
+    return f"{grouped}(increase({metric}{selector}[{over}]))"
+
+
+def _heeded(by: str = "") -> str:
+    heeded = _sum(OUTCOMES, HEEDED, by)
+    return f"{heeded} / {_sum(OUTCOMES, KNOWN, by)}"
+
+
+def _quantile(share: float) -> str:
+    return f"histogram_quantile({share}, {_sum(TURNS, '', 'le')})"
+
+
+PROMETHEUS: dict[str, list[Panel]] = {
+    "Now": [
+        Panel(title="Corrections", kind="stat", query=_sum(CORRECTIONS, GIVEN)),
+        Panel(
+            title="Runs told to end",
+            kind="stat",
+            query=_sum(CORRECTIONS, f'{GIVEN},{TIER}=~"hard-stop|terminate"'),
+            about="Corrections at the two last tiers, which limit the turns that are left.",
+        ),
+        Panel(title="Heeded", kind="stat", query=_heeded(), unit="percentunit"),
+        Panel(
+            title="Agents corrected",
+            kind="stat",
+            query=f"count({_sum(CORRECTIONS, GIVEN, AGENT)} > 0)",
+        ),
+    ],
+    "Corrections": [
+        Panel(
+            title="Corrections by tier",
+            kind="bars",
+            query=_sum(CORRECTIONS, GIVEN, TIER, "$__rate_interval"),
+            legend=f"{{{{{TIER}}}}}",
+        ),
+        Panel(
+            title="Distribution over tiers",
+            kind="ranking",
+            query=_sum(CORRECTIONS, GIVEN, TIER),
+            legend=f"{{{{{TIER}}}}}",
+            about="Most should stop at the first tiers: agents that heed need no firmer word.",
+        ),
+        Panel(
+            title="Corrections by detector",
+            kind="ranking",
+            query=f"topk(10, {_sum(CORRECTIONS, GIVEN, DETECTOR)})",
+            legend=f"{{{{{DETECTOR}}}}}",
+        ),
+        Panel(
+            title="Said, and would have said",
+            kind="lines",
+            query=_sum(CORRECTIONS, "", MODE, "$__rate_interval"),
+            legend=f"{{{{{MODE}}}}}",
+            about="In mode observe nothing is delivered.",
+        ),
+    ],
+    "Who drifts": [
+        Panel(
+            title="Most corrected agents",
+            kind="ranking",
+            query=f"topk(10, {_sum(CORRECTIONS, GIVEN, AGENT)})",
+            legend=f"{{{{{AGENT}}}}}",
+        ),
+        Panel(
+            title="Corrections by agent and tier",
+            kind="table",
+            query=_sum(CORRECTIONS, GIVEN, f"{AGENT}, {TIER}"),
+        ),
+        Panel(
+            title="Agents that do not listen",
+            kind="ranking",
+            query=f"topk(10, {_sum(OUTCOMES, NOT_HEEDED, AGENT)})",
+            legend=f"{{{{{AGENT}}}}}",
+        ),
+    ],
+    "Did it help": [
+        Panel(
+            title="Heeded by tier",
+            kind="ranking",
+            query=_heeded(TIER),
+            legend=f"{{{{{TIER}}}}}",
+            unit="percentunit",
+        ),
+        Panel(
+            title="Heeded by detector",
+            kind="ranking",
+            query=_heeded(DETECTOR),
+            legend=f"{{{{{DETECTOR}}}}}",
+            unit="percentunit",
+            about="A detector that is seldom heeded may be raising false alarms.",
+        ),
+        Panel(
+            title="Outcomes",
+            kind="bars",
+            query=_sum(OUTCOMES, "", OUTCOME, "$__rate_interval"),
+            legend=f"{{{{{OUTCOME}}}}}",
+        ),
+        Panel(title="Turns until it was heeded, median", kind="stat", query=_quantile(0.5)),
+        Panel(title="Turns until it was heeded, 90 %", kind="stat", query=_quantile(0.9)),
+    ],
+    "Health of the watchdog": [
+        Panel(
+            title="Failures of ours",
+            kind="bars",
+            query=_sum(ERRORS, "", PLACE, "$__rate_interval"),
+            legend=f"{{{{{PLACE}}}}}",
+            about="Kept from the watched program; any is a bug.",
+        ),
+        Panel(
+            title="Findings that led to no correction",
+            kind="bars",
+            query=_sum(SUPPRESSED, "", REASON, "$__rate_interval"),
+            legend=f"{{{{{REASON}}}}}",
+        ),
+        Panel(
+            title="Findings by severity",
+            kind="lines",
+            query=_sum(FINDINGS, "", SEVERITY, "$__rate_interval"),
+            legend=f"{{{{{SEVERITY}}}}}",
+        ),
+        Panel(
+            title="Fleet service: spans in",
+            kind="lines",
+            query=f"sum(rate({service('received_spans_total')}[$__rate_interval]))",
+            legend="spans",
+            unit="reqps",
+        ),
+        Panel(
+            title="Fleet service: refused requests",
+            kind="lines",
+            query=_sum(service("refused_requests_total"), "", "", "$__rate_interval"),
+            legend="requests",
+        ),
+        Panel(
+            title="Fleet service: corrections that no agent took",
+            kind="lines",
+            query=_sum(service("expired_corrections_total"), "", "", "$__rate_interval"),
+            legend="corrections",
+        ),
+    ],
+}
+"""Rows of the main dashboard."""
+
+
+def _attribute(name: str) -> str:
+    return f"SpanAttributes['{name}']"
+
+
+_SPANS = f"otel_traces WHERE $__timeFilter(Timestamp) AND ScopeName = '{semconv.SCOPE}'"
+_CORRECTION = f"{_SPANS} AND SpanName LIKE 'watchdog-%-turn-%' AND {_attribute(semconv.WATCHDOG_OUTCOME)} = ''"
+_CORRECTION_GIVEN = f"{_CORRECTION} AND {_attribute(semconv.WATCHDOG_MODE)} != 'observe'"
+_OUTCOME = f"{_SPANS} AND {_attribute(semconv.WATCHDOG_OUTCOME)} != ''"
+
+
+def _count(where: str, by: str) -> str:
+    name = _attribute(by)
+    return f"SELECT {name} AS name, count() AS corrections FROM {where} GROUP BY name ORDER BY corrections DESC LIMIT 20"
+
+
+CLICKHOUSE: dict[str, list[Panel]] = {
+    "Corrections": [
+        Panel(title="Corrections", kind="stat", query=f"SELECT count() FROM {_CORRECTION_GIVEN}"),
+        Panel(
+            title="Distribution over tiers",
+            kind="table",
+            query=_count(_CORRECTION_GIVEN, semconv.WATCHDOG_TIER_NAME),
+        ),
+        Panel(
+            title="Corrections by detector",
+            kind="table",
+            query=_count(_CORRECTION_GIVEN, semconv.WATCHDOG_DETECTOR_NAME),
+        ),
+        Panel(
+            title="Most corrected agents",
+            kind="table",
+            query=_count(_CORRECTION_GIVEN, semconv.GEN_AI_AGENT_NAME),
+        ),
+    ],
+    "Did it help": [
+        Panel(title="Outcomes", kind="table", query=_count(_OUTCOME, semconv.WATCHDOG_OUTCOME)),
+        Panel(
+            title="Latest corrections",
+            kind="table",
+            query=(
+                "SELECT Timestamp, TraceId, SpanName, "
+                f"{_attribute(semconv.GEN_AI_EVALUATION_EXPLANATION)} AS reason, "
+                f"{_attribute(semconv.OUTPUT_VALUE)} AS message "
+                f"FROM {_CORRECTION} ORDER BY Timestamp DESC LIMIT 50"
+            ),
+        ),
+    ],
+}
+"""Over the `otel_traces` table of the OpenTelemetry Collector's ClickHouse exporter."""
+
+_TRACEQL = f'instrumentation:name = "{semconv.SCOPE}"'
+
+TEMPO: dict[str, list[Panel]] = {
+    "Corrections": [
+        Panel(
+            title="Latest corrections",
+            kind="table",
+            query=f"{{ {_TRACEQL} && span.{semconv.WATCHDOG_TIER} > 0 }}",
+        ),
+        Panel(
+            title="Corrections by tier",
+            kind="lines",
+            query=f"{{ {_TRACEQL} && span.{semconv.WATCHDOG_TIER} > 0 }} | rate() by (span.{semconv.WATCHDOG_TIER_NAME})",
+        ),
+        Panel(
+            title="Corrections that were not heeded",
+            kind="table",
+            query=f'{{ {_TRACEQL} && span.{semconv.WATCHDOG_OUTCOME} =~ "ignored|relapsed" }}',
+        ),
+    ],
+}
+"""TraceQL; the query language's own metrics functions draw the rates."""

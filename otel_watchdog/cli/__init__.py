@@ -1,0 +1,5 @@
+"""The command `otel-watchdog`."""
+
+from otel_watchdog.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,231 @@
+"""`otel-watchdog replay`: what the watchdog makes of recorded traces."""
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from otel_watchdog import replay as recorded
+from otel_watchdog.cli import report, stored
+from otel_watchdog.cli.safe import safe
+from otel_watchdog.config import Profile, WatchdogConfig
+from otel_watchdog.errors import ConfigError, InputError
+from otel_watchdog.model import Mode
+
+EXIT_BAD_INPUT: Final = 2
+"""Exit code where a file cannot be read, or an option or setting is wrong."""
+
+STANDARD_INPUT: Final = "-"
+
+_MIN_BAR_BYTES: Final = 1_000_000
+"""Files below it are read before a bar could be seen."""
+
+_MODES: Final = "|".join(mode.label for mode in Mode)
+
+EPILOG: Final = """
+**Examples**
+
+`otel-watchdog replay trace.json`: what would it have said?
+
+`otel-watchdog replay --json runs.jsonl.gz | jq .findings`: for programs, one object a run.
+
+`otel-watchdog replay --together trace.json trace.logs.json`: spans, and the log records in which
+coding agents put their content.
+
+`otel-watchdog replay --show observations trace.pb`: what does it see of the agent?
+
+`otel-watchdog replay langfuse:2322eaddcf3294efc3094f77cc7b3997`: a trace that Langfuse has stored.
+
+`curl -s https://…/trace.json | otel-watchdog replay --profile classic -`
+
+**Exit codes**: 0, all was read, whatever was found; 2, a file could not be read, or an option or
+setting is wrong: one line on standard error names the file and the place.
+"""
+
+
+class Show(Enum):
+    """What a person is shown of each run."""
+
+    OBSERVATIONS = "observations"
+    FINDINGS = "findings"
+    CORRECTIONS = "corrections"
+
+
+def _mode(word: str) -> str:
+    if word.lower() not in _MODES.split("|"):
+        raise typer.BadParameter(f"{word!r} is none of {_MODES.replace('|', ', ')}")
+    return word.lower()
+
+
+def replay(  # noqa: PLR0913 - the command's options
+    *,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="Recordings: OTLP/JSON (one request, or one a line; spans, log records or "
+            "both), OTLP protobuf, or "
+            "observation lines; also gzipped. Told by content, not by name; `-` is standard "
+            "input, and `langfuse:<trace id>` a trace that Langfuse has stored.",
+        ),
+    ],
+    profile: Annotated[
+        Profile | None, typer.Option(help="Judge by this preset.", show_default="standard")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            parser=_mode, metavar=_MODES, help="Correct as in this mode.", show_default="feedback"
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a run, one a line.")
+    ] = False,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="The files are one recording: its spans and its log records, or pieces of it.",
+        ),
+    ] = False,
+    show: Annotated[
+        list[Show] | None,
+        typer.Option(
+            help="What to show; may be given several times. With `--json`, observations are "
+            "added to the rest.",
+            show_default="findings and corrections",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file of settings.", show_default=False)
+    ] = None,
+) -> None:
+    """Show what the watchdog would have found and said in recorded traces.
+
+    The agent of a recording cannot be corrected: each correction counts as given at its next
+    turn, so that the ladder climbs as it would have done.
+    """
+    shown = frozenset(show or (Show.FINDINGS, Show.CORRECTIONS))
+    settings = _settings(config, profile, mode)
+    view = _Json(shown) if as_json else _Human(shown)
+    failed = False
+    for file, *also in [files] if together else [[file] for file in files]:
+        try:
+            with _progress(file) as bar:
+                for run in recorded.read(
+                    stored.opened(file),
+                    also=[stored.opened(one) for one in also],
+                    config=settings,
+                    keep_observations=Show.OBSERVATIONS in shown,
+                    on_read=bar.advance,
+                ):
+                    bar.pause()
+                    view.show(run)
+                    for error in run.errors:
+                        _complain(f"{run.id}: {error}")
+        except (ConfigError, InputError) as error:
+            failed = True
+            _complain(str(error))
+    if failed:
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def _settings(config: Path | None, profile: Profile | None, mode: str | None) -> WatchdogConfig:
+    given: dict[str, Any] = {"profile": profile, "mode": mode}
+    try:
+        return WatchdogConfig.load(
+            config, **{name: value for name, value in given.items() if value is not None}
+        )
+    except ConfigError as error:
+        _complain(str(error))
+        raise typer.Exit(EXIT_BAD_INPUT) from None
+
+
+def _complain(what: str) -> None:
+    typer.echo(safe(what, limit=1000), err=True)
+
+
+class _Json:
+    """One object a run, one a line."""
+
+    def __init__(self, shown: frozenset[Show]) -> None:
+        self._observations = Show.OBSERVATIONS in shown
+
+    def show(self, run: recorded.ReplayedRun) -> None:
+        typer.echo(orjson.dumps(run.as_json(observations=self._observations)))
+
+
+class _Human:
+    """Tables."""
+
+    def __init__(self, shown: frozenset[Show]) -> None:
+        self._shown = shown
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        self._console = Console(highlight=False, markup=False, emoji=False)
+
+    def show(self, run: recorded.ReplayedRun) -> None:
+        for part in report.lines(run, {one.value for one in self._shown}):
+            self._console.print(part)
+
+
+class _Bar:
+    """A progress bar that steps aside while a run is shown."""
+
+    def __init__(self, progress: Progress | None, total: int | None) -> None:
+        self._progress = progress
+        self._task = progress.add_task("reading", total=total) if progress else None
+
+    def advance(self, size: int) -> None:
+        if self._progress is not None and self._task is not None:
+            if not self._progress.live.is_started:
+                self._progress.start()
+            self._progress.advance(self._task, size)
+
+    def pause(self) -> None:
+        if self._progress is not None and self._progress.live.is_started:
+            self._progress.stop()
+
+
+@contextmanager
+def _progress(file: str) -> Iterator[_Bar]:
+    """Show how far a file was read, if a person looks on."""
+    size = _size(file)
+    small = size is not None and size < _MIN_BAR_BYTES
+    if small or not sys.stderr.isatty():
+        yield _Bar(None, None)
+        return
+    progress = Progress(
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    bar = _Bar(progress, size)
+    try:
+        yield bar
+    finally:
+        bar.pause()
+
+
+def _size(file: str) -> int | None:
+    """Return a file's size in bytes; `None` if it is not known."""
+    if file == STANDARD_INPUT:
+        return None
+    try:
+        return Path(file).stat().st_size or None
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,139 @@
+"""What a watchdog judges with, as the settings say: detectors, policy and rules, by agent."""
+
+import copy
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from otel_watchdog import assembly
+from otel_watchdog.config import WatchdogConfig
+from otel_watchdog.detectors import Detector
+from otel_watchdog.effects import nature_of
+from otel_watchdog.exchanges import Effect
+from otel_watchdog.memory import Memory
+from otel_watchdog.model import Observation, ToolCall, ToolResult
+from otel_watchdog.policies import Attached, Policy
+from otel_watchdog.responses import Responses
+from otel_watchdog.rules import ToolRule, reduced
+
+MAX_HELPERS: Final = 64
+"""Open calls of other agents that a session remembers; the oldest is forgotten first."""
+
+_HELPERS: Final = frozenset({"agent", "agents", "subagent", "task", "delegate"})
+"""Words of tools that run another agent."""
+
+
+class Outfit:
+    """The originals that each session gets copies of.
+
+    Args:
+        config: The settings.
+        detectors: In place of those of the settings; `None`: those.
+        policy: Likewise.
+
+    Raises:
+        ConfigError: A detector, policy or option of the settings is wrong.
+    """
+
+    def __init__(
+        self,
+        config: WatchdogConfig,
+        detectors: Sequence[Detector] | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self._given = detectors
+        self._given_policy = policy
+        self._off: set[str] = set()
+        self._version = 0
+        self.configure(config)
+
+    def configure(self, config: WatchdogConfig) -> None:
+        """Go by other settings.
+
+        Raises:
+            ConfigError: A detector, policy or option is wrong; the old settings hold.
+        """
+        given = self._given
+        detectors = tuple(assembly.detectors_of(config) if given is None else given)
+        by_agent = {
+            pattern: assembly.detectors_of(config, agents=pattern)
+            for pattern, rule in config.agents.items()
+            if rule.detectors and given is None
+        }
+        self.policy = self._given_policy or assembly.policy_of(config)
+        self.detectors, self._by_agent = detectors, by_agent
+        self.rules = config.rules()
+        self.config = config
+        self._waits = config.wait_for_sub_agents
+        self._version += 1
+
+    def switch_off(self, name: str) -> None:
+        """Give sessions to come no detector of this name."""
+        self._off.add(name)
+
+    def memory(self) -> Memory:
+        """Return what a new session is kept in."""
+        config = self.config
+        responses = Responses(turns=config.response_turns, calls=config.response_calls)
+        memory = Memory(self._awake(self.detectors), self.policy, responses)
+        memory.version = self._version
+        return memory
+
+    def fit(self, memory: Memory, session: str) -> None:
+        """Have a session, whose run begins, go by the latest settings and those of its agent."""
+        own = next((p for p in self._by_agent if fnmatchcase(memory.agent or "", p)), None)
+        if memory.version == self._version and memory.profiled == own:
+            return
+        detectors = self.detectors if own is None else self._by_agent[own]
+        memory.watch([copy.deepcopy(detector) for detector in self._awake(detectors)])
+        if memory.version != self._version:
+            memory.policy = copy.deepcopy(self.policy)
+            memory.policy.start_run()
+            if isinstance(memory.policy, Attached):
+                memory.policy.attach(session)
+        memory.version, memory.profiled = self._version, own
+
+    def read(self, memory: Memory, seen: Observation) -> tuple[Observation, ToolRule | None]:
+        """Return an observation as the rules have it, and the rule of its tool.
+
+        Args:
+            memory: The session's.
+            seen: A tool's call or result.
+        """
+        if self._waits and isinstance(seen, ToolCall | ToolResult):
+            _delegate(memory, seen)
+        if type(seen) is ToolCall:
+            hint = self.rules.hint(seen.name)
+            if hint is not None:
+                memory.votes[hint] = memory.votes.get(hint, 0) + 1
+            rule = self.rules.tool(seen.name)
+            if rule is not None and rule.loop_key:
+                return reduced(seen, rule.loop_key), rule
+            return seen, rule
+        return seen, self.rules.tool(seen.name) if type(seen) is ToolResult else None
+
+    def is_exempt(self, memory: Memory, rule: ToolRule | None) -> bool:
+        """Say whether a session, or the tool of a rule, is never corrected."""
+        agent = self.rules.agent(memory.agent)
+        return (rule is not None and rule.exempt) or (agent is not None and agent.exempt)
+
+    def category(self, memory: Memory) -> tuple[str, str]:
+        """Return a session's category, and how it is known."""
+        return memory.category(self.rules.category_of(memory.agent))
+
+    def _awake(self, detectors: Sequence[Detector]) -> list[Detector]:
+        return [detector for detector in detectors if detector.name not in self._off]
+
+
+def _delegate(memory: Memory, seen: ToolCall | ToolResult) -> None:
+    """Note where a call that runs another agent begins and ends."""
+    nature = nature_of(seen.name)
+    if nature.effect is not Effect.HAND_OFF and not nature.words & _HELPERS:
+        return
+    key = seen.call_id or seen.name
+    if isinstance(seen, ToolCall):
+        memory.helpers[key] = None
+        if len(memory.helpers) > MAX_HELPERS:
+            del memory.helpers[next(iter(memory.helpers))]
+    else:
+        memory.helpers.pop(key, None)

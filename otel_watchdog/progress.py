@@ -1,0 +1,246 @@
+"""The evidence that all detectors of a session share: who called what, and what came of it.
+
+The engine shows every observation to `Progress` first; a detector then asks it instead of
+parsing by itself. Rules: canonical arguments as in the go-steer/core-agent watchdog, always parsed
+and written anew, because the order of keys depends on who recorded them.
+"""
+
+import posixpath
+from collections import deque
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import orjson
+import xxhash
+
+from otel_watchdog.exchanges import Exchange  # noqa: TC001 - in an annotation that is read
+from otel_watchdog.ledger import Answer, Asked, Ledger
+from otel_watchdog.model import (
+    MARKER,
+    ModelTurn,
+    Observation,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    UserMessage,
+)
+
+MAX_OPEN_CALLS: Final = 64
+"""Calls without a result that a session remembers; the oldest is forgotten first."""
+
+PATH_KEYS: Final = frozenset({"target", "source", "destination", "src", "dst", "cwd"})
+"""Argument names whose text values are paths; so are those that hold a word of `PATH_WORDS`."""
+
+PATH_WORDS: Final = ("path", "file", "dir", "folder")
+
+
+class Call(NamedTuple):
+    """Who a tool call is: two calls are the same if their keys are."""
+
+    name: str
+    key: str
+    """Tool and canonical arguments; unique where the arguments were not captured."""
+    arguments: Mapping[str, Any] | None
+    """The cleaned arguments, where they are a JSON object."""
+
+
+class Result(NamedTuple):
+    """What came of a tool call."""
+
+    name: str
+    outcome: ToolOutcome
+    digest: int | None
+    """Of the whole result; `None` where it is empty or was not captured."""
+    no_op: bool
+    """True where the tool itself declares that it changed nothing."""
+    error: str | None
+
+
+class Progress:
+    """What one session's calls and results amount to.
+
+    >>> progress = Progress()
+    >>> progress.observe(ToolCall(session="s", turn=1, name="ls", arguments='{"path": "./a"}'))
+    >>> progress.call.arguments
+    {'path': 'a'}
+    """
+
+    __slots__ = (
+        "_batch",
+        "_batch_turn",
+        "_is_asking",
+        "_ledger",
+        "_open",
+        "call",
+        "calls",
+        "calls_with_arguments",
+        "exchange",
+        "result",
+        "results",
+        "results_with_content",
+        "results_with_outcome",
+        "turns",
+        "turns_with_text",
+    )
+
+    def __init__(self) -> None:
+        self.call = Call("", "", None)
+        """The latest call."""
+        self.result = Result("", ToolOutcome.UNKNOWN, None, False, None)  # noqa: FBT003 - a tuple
+        """The latest result."""
+        self.calls = 0
+        self.calls_with_arguments = 0
+        self.results = 0
+        self.results_with_content = 0
+        self.results_with_outcome = 0
+        self.turns = 0
+        self.turns_with_text = 0
+        self.exchange: Exchange | None = None
+        """The latest finished call."""
+        self._ledger = Ledger()
+        self._open: deque[tuple[str, str | None, Asked]] = deque(maxlen=MAX_OPEN_CALLS)
+        self._batch = 0
+        self._batch_turn: int | None = None
+        """The turn all of whose calls are one decision; `None` where the trace does not say."""
+        self._is_asking = False
+
+    @property
+    def news(self) -> int:
+        """How many results brought something never seen in this session."""
+        return self._ledger.news
+
+    @property
+    def era(self) -> int:
+        """How many times a user has spoken."""
+        return self._ledger.era
+
+    @property
+    def epoch(self) -> int:
+        """How many times something has changed, or a user has spoken."""
+        return self._ledger.epoch
+
+    def observe(self, observation: Observation) -> None:
+        """Take in the session's next fact."""
+        if isinstance(observation, ToolCall):
+            self._observe_call(observation)
+        elif isinstance(observation, ToolResult):
+            self._observe_result(observation)
+        elif isinstance(observation, ModelTurn):
+            self.turns += 1
+            self.turns_with_text += observation.text is not None
+            self._is_asking = False
+            several = observation.tool_calls is not None and observation.tool_calls > 1
+            self._batch_turn = observation.turn if several else None
+        elif isinstance(observation, UserMessage) and not is_ours(observation):
+            self._ledger.hear_user()
+
+    def _observe_call(self, call: ToolCall) -> None:
+        self.calls += 1
+        known = call.arguments is not None
+        if call.arguments is None:
+            found = Call(call.name, f"{call.name}\0?{self.calls}", None)
+        else:
+            self.calls_with_arguments += 1
+            arguments, text = canonical(call.arguments)
+            found = Call(call.name, f"{call.name}\0{text}", arguments)
+        self.call = found
+        if not self._is_asking and self._batch_turn != call.turn:
+            self._batch += 1
+        self._is_asking = True
+        asked = Asked(found.name, found.key, found.arguments, known, call.time, self._batch)
+        self._open.append((call.name, call.call_id, asked))
+
+    def _observe_result(self, result: ToolResult) -> None:
+        self.results += 1
+        text = result.result
+        digest = None
+        no_op = False
+        if text is not None:
+            self.results_with_content += 1
+            if text:
+                digest = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+                no_op = "no_op" in text and _declares_no_op(text)
+        if result.outcome is not ToolOutcome.UNKNOWN:
+            self.results_with_outcome += 1
+        self.result = Result(result.name, result.outcome, digest, no_op, result.error)
+        self._is_asking = False
+        if text == "":
+            digest = 0
+        answer = Answer(text, digest, result.outcome, result.error)
+        self.exchange = self._ledger.finish(self._answered(result), answer)
+
+    def _answered(self, result: ToolResult) -> Asked:
+        """Return the call that a result belongs to: by id, else the oldest open one of its name."""
+        calls = self._open
+        for place, (name, call_id, asked) in enumerate(calls):
+            if call_id == result.call_id and (call_id is not None or name == result.name):
+                del calls[place]
+                return asked
+        self._batch += 1
+        return Asked(result.name, "", None, is_known=False, time=result.time, batch=self._batch)
+
+
+def is_ours(message: UserMessage) -> bool:
+    """Say whether a message is a correction of ours: nobody has spoken."""
+    return message.text is not None and message.text.startswith(MARKER)
+
+
+def canonical(arguments: str) -> tuple[Mapping[str, Any] | None, str]:
+    """Return arguments as an object, paths cleaned, and as sorted compact JSON.
+
+    What is no JSON object has no object form and stays as it is.
+
+    >>> canonical('{"z": 1, "path": "./a//b.go"}')
+    ({'z': 1, 'path': 'a/b.go'}, '{"path":"a/b.go","z":1}')
+    >>> canonical("[2, 1]")
+    (None, '[2, 1]')
+    """
+    try:
+        value = orjson.loads(arguments)
+    except orjson.JSONDecodeError:
+        return None, arguments
+    if not isinstance(value, dict):
+        return None, arguments
+    for key, item in value.items():
+        if is_path_key(key) and isinstance(item, str):
+            value[key] = clean_path(item)
+    try:
+        return value, orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:  # orjson reads deeper nesting than it writes
+        return None, arguments
+
+
+@lru_cache(maxsize=4096)
+def is_path_key(key: str) -> bool:
+    """Say whether an argument of this name holds a path.
+
+    >>> is_path_key("file_path"), is_path_key("query")
+    (True, False)
+    """
+    name = key.lower()
+    return name in PATH_KEYS or any(word in name for word in PATH_WORDS)
+
+
+def clean_path(path: str) -> str:
+    """Return the shortest equal path, as Go's `path.Clean` does.
+
+    >>> clean_path("//a/./b/../c/"), clean_path("")
+    ('/a/c', '.')
+    """
+    if path and "//" not in path and "/." not in path and path[0] != "." and path[-1] != "/":
+        return path
+    cleaned = posixpath.normpath(path)
+    return cleaned[1:] if cleaned.startswith("//") else cleaned
+
+
+def _declares_no_op(text: str) -> bool:
+    """Only the literal `true` counts: the declaration may stop a run."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    if not isinstance(value, dict):
+        return False
+    declared = value.get("no_op")
+    return declared is True or declared == "true"

@@ -1,0 +1,135 @@
+"""What the watchdog's spans carry, so that review tools show them as what they are."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from opentelemetry.util.types import AttributeValue
+
+from otel_watchdog import semconv
+from otel_watchdog.model import Correction, CorrectionOutcome, Mode, Outcome, Tier
+
+_HEEDED: Final = {
+    CorrectionOutcome.HEEDED: 1.0,
+    CorrectionOutcome.IGNORED: 0.0,
+    CorrectionOutcome.RELAPSED: 0.0,
+}
+
+_LEVELS: Final = {Tier.NUDGE: "WARNING", Tier.REDIRECT: "WARNING"}
+
+
+def correction_attributes(correction: Correction) -> dict[str, AttributeValue]:
+    """Return the attributes of a correction's span, but for those copied from the judged one."""
+    finding = correction.finding
+    given = orjson.dumps(_input(correction)).decode()
+    return {
+        **_shown(facts_of(correction)),
+        semconv.LANGFUSE_OBSERVATION_TYPE: "guardrail",
+        semconv.LANGFUSE_OBSERVATION_LEVEL: _level(correction),
+        semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: (
+            f"{finding.detector}: {finding.reason} (tier {correction.tier:d} "
+            f"{correction.tier.label})"
+        ),
+        semconv.LANGFUSE_OBSERVATION_INPUT: given,
+        semconv.LANGFUSE_OBSERVATION_OUTPUT: correction.message,
+        semconv.OPENINFERENCE_SPAN_KIND: "GUARDRAIL",
+        semconv.INPUT_VALUE: given,
+        semconv.INPUT_MIME_TYPE: "application/json",
+        semconv.OUTPUT_VALUE: correction.message,
+        semconv.OUTPUT_MIME_TYPE: "text/plain",
+        semconv.GEN_AI_EVALUATION_NAME: f"watchdog.{finding.detector}",
+        semconv.GEN_AI_EVALUATION_SCORE_LABEL: correction.tier.label,
+        semconv.GEN_AI_EVALUATION_EXPLANATION: finding.reason,
+    }
+
+
+def outcome_attributes(outcome: Outcome) -> dict[str, AttributeValue]:
+    """Return the attributes of an outcome's span, but for those copied from the judged one."""
+    correction, label = outcome.correction, outcome.outcome.value
+    facts = facts_of(correction) | {
+        semconv.WATCHDOG_OUTCOME: label,
+        semconv.WATCHDOG_TURN: outcome.turn,
+    }
+    if outcome.turns_to_heed is not None:
+        facts[semconv.WATCHDOG_TURNS_TO_HEED] = outcome.turns_to_heed
+    score = _HEEDED.get(outcome.outcome)
+    given = orjson.dumps(
+        {"correction": correction.span_name, "reason": correction.finding.reason}
+    ).decode()
+    said = f"{label}: {outcome.response}"
+    return {
+        **_shown(facts),
+        semconv.LANGFUSE_OBSERVATION_TYPE: "evaluator",
+        semconv.LANGFUSE_OBSERVATION_LEVEL: "DEFAULT" if score is None or score else "WARNING",
+        semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: said,
+        semconv.LANGFUSE_OBSERVATION_INPUT: given,
+        semconv.LANGFUSE_OBSERVATION_OUTPUT: said,
+        semconv.OPENINFERENCE_SPAN_KIND: "EVALUATOR",
+        semconv.INPUT_VALUE: given,
+        semconv.INPUT_MIME_TYPE: "application/json",
+        semconv.OUTPUT_VALUE: said,
+        semconv.OUTPUT_MIME_TYPE: "text/plain",
+        semconv.GEN_AI_EVALUATION_NAME: semconv.EVALUATION_HEEDED,
+        semconv.GEN_AI_EVALUATION_SCORE_LABEL: label,
+        semconv.GEN_AI_EVALUATION_EXPLANATION: outcome.response,
+        **({} if score is None else {semconv.GEN_AI_EVALUATION_SCORE_VALUE: score}),
+    }
+
+
+def _shown(facts: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    """Return facts, and once more as metadata by which they can be filtered."""
+    prefix = semconv.LANGFUSE_OBSERVATION_METADATA
+    return {**facts, **{f"{prefix}.{name}": value for name, value in facts.items()}}
+
+
+def copied(judged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who and where a judged span is, by which its correction is found, too."""
+    return {
+        key: value
+        for key, value in judged.items()
+        if key in semconv.COPIED or key.startswith(semconv.COPIED_PREFIXES)
+    }
+
+
+def _level(correction: Correction) -> str:
+    if correction.mode is Mode.OBSERVE:
+        return "DEFAULT"
+    return _LEVELS.get(correction.tier, "ERROR")
+
+
+def facts_of(correction: Correction) -> dict[str, AttributeValue]:
+    """Return what is known of a correction, as attributes of spans, events and logs."""
+    facts: dict[str, AttributeValue] = {
+        semconv.WATCHDOG_DETECTOR_NAME: correction.finding.detector,
+        semconv.WATCHDOG_KIND: correction.finding.kind.value,
+        semconv.WATCHDOG_SEVERITY: correction.finding.severity.value,
+        semconv.WATCHDOG_TIER: int(correction.tier),
+        semconv.WATCHDOG_TIER_NAME: correction.tier.label,
+        semconv.WATCHDOG_TURN: correction.turn,
+        semconv.WATCHDOG_MODE: correction.mode.label,
+        semconv.WATCHDOG_SESSION: correction.session,
+        semconv.WATCHDOG_CORRECTION_ID: correction.id,
+        semconv.WATCHDOG_CORRECTION_N: correction.n,
+    }
+    if correction.max_turns is not None:
+        facts[semconv.WATCHDOG_MAX_TURNS] = correction.max_turns
+    if correction.category is not None and correction.category_from is not None:
+        facts[semconv.WATCHDOG_CATEGORY] = correction.category
+        facts[semconv.WATCHDOG_CATEGORY_FROM] = correction.category_from
+    if correction.prompt is not None:
+        facts[semconv.WATCHDOG_PROMPT_NAME] = correction.prompt
+        facts[semconv.WATCHDOG_PROMPT_VERSION] = correction.prompt_version or 0
+    return facts
+
+
+def _input(correction: Correction) -> dict[str, Any]:
+    """Say what fired, the essential first: list views of review tools cut it short."""
+    finding, *others = correction.findings
+    return {
+        "detector": finding.detector,
+        "reason": finding.reason,
+        "turn": correction.turn,
+        "tier": correction.tier.label,
+        "evidence": dict(finding.evidence),
+        "also": [f"{other.detector}: {other.reason}" for other in others],
+    }

@@ -1,0 +1,199 @@
+"""Writes what the watchdog does: correction spans, feedback events, metrics.
+
+The shape of a correction span is what Langfuse, Phoenix and MLflow show best: a guardrail whose
+input is what fired and whose output is the exact message. It has no tool, operation or model
+attribute, which would turn it into something else there.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from opentelemetry import metrics
+from opentelemetry._logs import LogRecord, get_logger
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, Span, SpanContext, Status, StatusCode, TracerProvider
+from opentelemetry.util.types import AttributeValue
+
+from otel_watchdog import semconv
+from otel_watchdog.model import (
+    Correction,
+    Finding,
+    Mode,
+    Outcome,
+    Suppressed,
+    Tier,
+)
+from otel_watchdog.questions import Approval
+from otel_watchdog.span_attributes import (
+    copied,
+    correction_attributes,
+    facts_of,
+    outcome_attributes,
+)
+
+__all__ = ["Telemetry", "copied", "correction_attributes", "outcome_attributes"]
+
+MAX_PLACES: Final = 512
+"""Corrections whose place in the trace is remembered until their outcome is known."""
+
+MAX_AGENTS: Final = 200
+"""Names of agents that metrics tell apart."""
+
+OTHER_AGENTS: Final = "(others)"
+"""What the agents beyond go by in metrics."""
+
+
+class _Place(NamedTuple):
+    """Where a correction stands in its trace, so that its outcome can stand beside it."""
+
+    span: SpanContext
+    context: Context
+    copied: Mapping[str, Any]
+
+
+class Telemetry:
+    """Writes into one tracer provider, and into the global meter and logger providers.
+
+    Args:
+        tracer_provider: Where correction spans go.
+        version: Version of the instrumentation scope.
+    """
+
+    def __init__(self, tracer_provider: TracerProvider, *, version: str) -> None:
+        self._tracer = tracer_provider.get_tracer(semconv.SCOPE, version)
+        self._logger = get_logger(semconv.SCOPE, version)
+        meter = metrics.get_meter(semconv.SCOPE, version)
+        self._corrections = meter.create_counter(semconv.METRIC_CORRECTIONS, unit="{correction}")
+        self._findings = meter.create_counter(semconv.METRIC_FINDINGS, unit="{finding}")
+        self._outcomes = meter.create_counter(semconv.METRIC_OUTCOMES, unit="{outcome}")
+        self._turns_to_heed = meter.create_histogram(semconv.METRIC_TURNS_TO_HEED, unit="{turn}")
+        self._suppressed = meter.create_counter(semconv.METRIC_SUPPRESSED, unit="{finding}")
+        self._agents: set[str] = set()
+        self._places: OrderedDict[str, _Place] = OrderedDict()
+        self._errors = meter.create_counter(semconv.METRIC_INTERNAL_ERRORS, unit="{error}")
+
+    def correct(self, correction: Correction, context: Context, judged: Mapping[str, Any]) -> None:
+        """Record a correction as a span of its own, and that it is sent as an event.
+
+        Args:
+            correction: What was decided.
+            context: The context in which the judged span began; the span's parent stands in it.
+            judged: Attributes of the judged span and of those around it; who and where is taken
+                over from them.
+        """
+        attributes = correction_attributes(correction)
+        attributes.update(said := copied(judged))
+        span = self._tracer.start_span(correction.span_name, context=context, attributes=attributes)
+        _be_no_root(span)
+        if correction.tier >= Tier.HARD_STOP and correction.mode is not Mode.OBSERVE:
+            span.set_status(Status(StatusCode.ERROR, correction.finding.reason))
+        if correction.mode > Mode.OBSERVE:
+            span.add_event(semconv.FEEDBACK_EVENT, {semconv.WATCHDOG_CORRECTION_ID: correction.id})
+        span.end()
+        self._places[correction.id] = _Place(span.get_span_context(), context, said)
+        if len(self._places) > MAX_PLACES:
+            self._places.popitem(last=False)
+        self._corrections.add(
+            1, {semconv.WATCHDOG_MODE: correction.mode.label, **self._by(correction)}
+        )
+        if correction.mode > Mode.OBSERVE:
+            self._tell(correction, context)
+
+    def record(self, fact: Finding | Outcome | Suppressed | Approval) -> None:
+        """Count a finding, or one that was suppressed; record an outcome, also as a span."""
+        if isinstance(fact, Outcome):
+            self._conclude(fact)
+        elif isinstance(fact, Approval):
+            self._approve(fact)
+        elif isinstance(fact, Suppressed):
+            self._suppressed.add(
+                1,
+                {
+                    semconv.WATCHDOG_SUPPRESSED: fact.reason,
+                    semconv.WATCHDOG_DETECTOR_NAME: fact.finding.detector,
+                },
+            )
+        else:
+            self._findings.add(
+                1,
+                {
+                    semconv.WATCHDOG_DETECTOR_NAME: fact.detector,
+                    semconv.WATCHDOG_SEVERITY: fact.severity.value,
+                },
+            )
+
+    def fail(self, place: str, error: Exception) -> None:
+        """Count an internal error at `place`."""
+        self._errors.add(
+            1, {semconv.CODE_NAMESPACE: place, semconv.ERROR_TYPE: type(error).__name__}
+        )
+
+    def _approve(self, approval: Approval) -> None:
+        """Write down a step of a question to a person: who allowed what, and for how long."""
+        facts: dict[str, AttributeValue | None] = {
+            semconv.WATCHDOG_APPROVAL_STEP: approval.step,
+            semconv.WATCHDOG_APPROVAL_SCOPE: approval.scope.value if approval.scope else None,
+            semconv.WATCHDOG_APPROVAL_MAX_TIMES: approval.max_times,
+            semconv.WATCHDOG_APPROVAL_SECONDS: approval.seconds,
+            semconv.WATCHDOG_APPROVAL_BY: approval.by or None,
+            semconv.WATCHDOG_SESSION: approval.session,
+            semconv.WATCHDOG_TURN: approval.turn,
+            semconv.WATCHDOG_TIER_NAME: approval.tier.label,
+            semconv.WATCHDOG_DETECTOR_NAME: approval.finding.detector,
+        }
+        self._logger.emit(
+            LogRecord(
+                event_name=semconv.APPROVAL_EVENT,
+                body=approval.finding.reason,
+                attributes={name: value for name, value in facts.items() if value is not None},
+            )
+        )
+
+    def _conclude(self, outcome: Outcome) -> None:
+        """Write the outcome beside its correction, which cannot be changed any more."""
+        correction = outcome.correction
+        by = self._by(correction)
+        self._outcomes.add(1, {semconv.WATCHDOG_OUTCOME: outcome.outcome.value, **by})
+        if outcome.turns_to_heed is not None:
+            self._turns_to_heed.record(outcome.turns_to_heed, by)
+        place = self._places.get(correction.id)
+        if place is None:
+            return  # without its place it would be a root, in whatever trace is current
+        span = self._tracer.start_span(
+            outcome.span_name,
+            context=place.context,
+            attributes=outcome_attributes(outcome) | dict(place.copied),
+            links=[Link(place.span)],
+        )
+        _be_no_root(span)
+        span.end()
+
+    def _by(self, correction: Correction) -> dict[str, AttributeValue]:
+        """Return what corrections and outcomes are counted by; of agents, only so many names."""
+        agent = correction.agent or ""
+        if agent not in self._agents and len(self._agents) >= MAX_AGENTS:
+            agent = OTHER_AGENTS
+        self._agents.add(agent)
+        return {
+            semconv.WATCHDOG_TIER_NAME: correction.tier.label,
+            semconv.WATCHDOG_DETECTOR_NAME: correction.finding.detector,
+            semconv.GEN_AI_AGENT_NAME: agent,
+        }
+
+    def _tell(self, correction: Correction, context: Context) -> None:
+        self._logger.emit(
+            LogRecord(
+                context=context,
+                event_name=semconv.FEEDBACK_EVENT,
+                body=correction.message,
+                attributes=facts_of(correction),
+            )
+        )
+
+
+def _be_no_root(span: Span) -> None:
+    """Undo what Langfuse's processor writes on a span that begins after its parent ended."""
+    attributes = getattr(span, "attributes", None)
+    if attributes and attributes.get(semconv.LANGFUSE_IS_APP_ROOT):
+        span.set_attribute(semconv.LANGFUSE_IS_APP_ROOT, value=False)

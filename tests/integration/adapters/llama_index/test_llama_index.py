@@ -1,0 +1,51 @@
+"""The watched LlamaIndex agent on the real framework."""
+
+from typing import ClassVar
+
+import pytest
+
+from tests.integration.adapters.scenario import Ended, Scenario, awaited, halted
+
+pytest.importorskip("llama_index.core")
+pytest.importorskip("llama_index.llms.openai")
+
+from llama_index.llms.openai import OpenAI
+from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
+
+from otel_watchdog.adapters.llama_index import WatchedFunctionAgent
+
+
+class TestLlamaIndex(Scenario):
+    """A function agent."""
+
+    framework = "llama-index"
+    package = "llama-index-core"
+    example = "llama_index"
+    ways = ("async", "stream")
+    lacks: ClassVar = {
+        "sub-agents": "hand-offs were not tried",
+        "withdraw": "a hidden tool still runs when it is called",
+    }
+
+    def instrument(self, provider):
+        LlamaIndexInstrumentor().instrument(tracer_provider=provider)
+
+    def agent(self, *, streaming):
+        def look(at: str) -> str:
+            """Look at a file."""
+            return self.look(at)
+
+        llm = OpenAI(model="gpt-4o", api_base=f"{self.server.url}/v1", api_key="none")
+        return WatchedFunctionAgent(
+            name="fixer", description="Mends.", tools=[look], llm=llm, streaming=streaming
+        )
+
+    def run(self, way):
+        async def ran():
+            agent = self.agent(streaming=way == "stream")
+            return str(await agent.run("go", max_iterations=100))
+
+        try:
+            return Ended(halted=False, text=awaited(ran()))
+        except Exception as error:  # noqa: BLE001 - `halted` raises what is not ours
+            return halted(error)

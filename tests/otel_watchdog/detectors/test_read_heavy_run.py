@@ -1,0 +1,46 @@
+"""`read_heavy_run` against its cases in testdata/: what fires, and honest work that must not."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from otel_watchdog import ConfigError
+from otel_watchdog.detectors import ReadHeavyRun
+
+CASES = json.loads((Path(__file__).parent / "testdata" / "read_heavy_run.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_fires_where_the_case_says(watch, case):
+    """It fires on the observation that completes the pattern, and on no other."""
+    watched = watch(ReadHeavyRun(**case.get("options", {})))
+
+    fired_at = watched.play(case["events"])
+
+    assert fired_at == case["fires_at"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"window_calls": 1}, "read_heavy_run.window_calls must be at least 2, got 1"),
+        ({"share": 0}, "read_heavy_run.share must be above 0 and at most 1, got 0"),
+    ],
+)
+def test_a_wrong_option_is_refused(options, message):
+    """The message names the setting, what is allowed and the value given."""
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        ReadHeavyRun(**options)
+
+
+def test_finding_speaks_to_both_readers(watch):
+    """Operator and model are told what was seen, in words that suit them."""
+    watched = watch(ReadHeavyRun(**CASES[0].get("options", {})))
+
+    watched.play(CASES[0]["events"])
+
+    assert watched.finding.detector == ReadHeavyRun.name
+    assert watched.finding.reason
+    assert "threshold" not in watched.finding.guidance

@@ -1,0 +1,205 @@
+"""What the watchdog writes: correction spans, feedback events, metrics."""
+
+import json
+
+import pytest
+from inline_snapshot import snapshot
+from langfuse.span_filter import is_default_export_span
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from otel_watchdog import CorrectionOutcome, Mode, Outcome, Tier
+from otel_watchdog.telemetry import Telemetry
+from otel_watchdog.testing import correction
+
+JUDGED = {
+    "session.id": "sess",
+    "user.id": "ada",
+    "gen_ai.agent.name": "fixer",
+    "langfuse.trace.name": "build",
+    "langfuse.trace.tags": ("a", "b"),
+    "gen_ai.tool.name": "ls",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.call.arguments": '{"secret": 1}',
+}
+
+
+def written(given):
+    """Return the span that records a correction, below a parent."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with provider.get_tracer("t").start_as_current_span("invoke_agent") as parent:
+        context = trace.set_span_in_context(parent, Context())
+        Telemetry(provider, version="1").correct(given, context, JUDGED)
+    return exporter.get_finished_spans()[0]
+
+
+def test_a_correction_span_whole():
+    """Name, attributes and status are what review tools were seen to need."""
+    span = written(correction())
+
+    assert (span.name, dict(span.attributes), span.status.status_code.name) == snapshot(
+        (
+            "watchdog-nudge-turn-5",
+            {
+                "watchdog.detector.name": "repeated_tool_call",
+                "watchdog.kind": "loop",
+                "watchdog.severity": "critical",
+                "watchdog.tier": 1,
+                "watchdog.tier.name": "nudge",
+                "watchdog.turn": 5,
+                "watchdog.mode": "feedback",
+                "watchdog.session": "s",
+                "watchdog.correction.id": "c1",
+                "watchdog.correction.n": 1,
+                "langfuse.observation.metadata.watchdog.detector.name": "repeated_tool_call",
+                "langfuse.observation.metadata.watchdog.kind": "loop",
+                "langfuse.observation.metadata.watchdog.severity": "critical",
+                "langfuse.observation.metadata.watchdog.tier": 1,
+                "langfuse.observation.metadata.watchdog.tier.name": "nudge",
+                "langfuse.observation.metadata.watchdog.turn": 5,
+                "langfuse.observation.metadata.watchdog.mode": "feedback",
+                "langfuse.observation.metadata.watchdog.session": "s",
+                "langfuse.observation.metadata.watchdog.correction.id": "c1",
+                "langfuse.observation.metadata.watchdog.correction.n": 1,
+                "langfuse.observation.type": "guardrail",
+                "langfuse.observation.level": "WARNING",
+                "langfuse.observation.status_message": "repeated_tool_call: ls was called 5 times in a row with {} (tier 1 nudge)",
+                "langfuse.observation.input": '{"detector":"repeated_tool_call","reason":"ls was called 5 times in a row with {}","turn":5,"tier":"nudge","evidence":{"tool":"ls","count":5},"also":[]}',
+                "langfuse.observation.output": "[watchdog] stop",
+                "openinference.span.kind": "GUARDRAIL",
+                "input.value": '{"detector":"repeated_tool_call","reason":"ls was called 5 times in a row with {}","turn":5,"tier":"nudge","evidence":{"tool":"ls","count":5},"also":[]}',
+                "input.mime_type": "application/json",
+                "output.value": "[watchdog] stop",
+                "output.mime_type": "text/plain",
+                "gen_ai.evaluation.name": "watchdog.repeated_tool_call",
+                "gen_ai.evaluation.score.label": "nudge",
+                "gen_ai.evaluation.explanation": "ls was called 5 times in a row with {}",
+                "session.id": "sess",
+                "user.id": "ada",
+                "gen_ai.agent.name": "fixer",
+                "langfuse.trace.name": "build",
+                "langfuse.trace.tags": ("a", "b"),
+            },
+            "UNSET",
+        )
+    )
+
+
+def test_a_correction_passes_the_export_filter_of_langfuse():
+    """Langfuse's SDK drops spans of unknown scopes unless they carry an attribute it knows."""
+    span = written(correction())
+
+    assert is_default_export_span(span)
+
+
+def test_nothing_turns_the_span_into_something_else():
+    """A tool's, operation's or model's attribute would make it a tool call or a generation."""
+    span = written(correction())
+
+    forbidden = {"gen_ai.tool.name", "gen_ai.operation.name", "gen_ai.request.model", "model"}
+    assert not forbidden & set(span.attributes)
+    assert '"secret"' not in json.dumps(dict(span.attributes))
+
+
+@pytest.mark.parametrize(
+    ("tier", "level", "status"),
+    [
+        (Tier.NUDGE, "WARNING", StatusCode.UNSET),
+        (Tier.REDIRECT, "WARNING", StatusCode.UNSET),
+        (Tier.FORCE_WRAP, "ERROR", StatusCode.UNSET),
+        (Tier.HARD_STOP, "ERROR", StatusCode.ERROR),
+        (Tier.TERMINATE, "ERROR", StatusCode.ERROR),
+    ],
+)
+def test_level_and_status_follow_the_tier(tier, level, status):
+    """Only what stops a run counts as an error of the trace."""
+    span = written(correction(tier=tier))
+
+    assert span.attributes["langfuse.observation.level"] == level
+    assert span.status.status_code is status
+
+
+def test_a_would_be_correction_is_no_warning():
+    """In mode observe the level is DEFAULT and the name says that it was not delivered."""
+    span = written(correction(mode=Mode.OBSERVE, tier=Tier.TERMINATE))
+
+    assert span.name == "watchdog-terminate-turn-5-observed"
+    assert span.attributes["langfuse.observation.level"] == "DEFAULT"
+    assert span.status.status_code is StatusCode.UNSET
+
+
+OUTCOME = Outcome(
+    correction=correction(),
+    outcome=CorrectionOutcome.HEEDED,
+    turn=9,
+    turns_to_heed=2,
+    response="turned to read in turn 7",
+)
+
+
+def test_an_outcome_span_whole():
+    """An evaluator beside the correction, with a score that averages can be made of."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    telemetry = Telemetry(provider, version="1")
+    telemetry.correct(correction(), Context(), JUDGED)
+
+    telemetry.record(OUTCOME)
+
+    given, span = exporter.get_finished_spans()
+    carried = dict(span.attributes or {})
+    own = {k: v for k, v in carried.items() if ".metadata." not in k and k not in JUDGED}
+    assert [link.context for link in span.links] == [given.context]
+    assert carried["user.id"] == "ada"
+    assert (span.name, own, span.status.status_code.name) == snapshot(
+        (
+            "watchdog-outcome-turn-9",
+            {
+                "watchdog.detector.name": "repeated_tool_call",
+                "watchdog.kind": "loop",
+                "watchdog.severity": "critical",
+                "watchdog.tier": 1,
+                "watchdog.tier.name": "nudge",
+                "watchdog.turn": 9,
+                "watchdog.mode": "feedback",
+                "watchdog.session": "s",
+                "watchdog.correction.id": "c1",
+                "watchdog.correction.n": 1,
+                "watchdog.outcome": "heeded",
+                "watchdog.turns_to_heed": 2,
+                "langfuse.observation.type": "evaluator",
+                "langfuse.observation.level": "DEFAULT",
+                "langfuse.observation.status_message": "heeded: turned to read in turn 7",
+                "langfuse.observation.input": '{"correction":"watchdog-nudge-turn-5","reason":"ls was called 5 times in a row with {}"}',
+                "langfuse.observation.output": "heeded: turned to read in turn 7",
+                "openinference.span.kind": "EVALUATOR",
+                "input.value": '{"correction":"watchdog-nudge-turn-5","reason":"ls was called 5 times in a row with {}"}',
+                "input.mime_type": "application/json",
+                "output.value": "heeded: turned to read in turn 7",
+                "output.mime_type": "text/plain",
+                "gen_ai.evaluation.name": "watchdog.heeded",
+                "gen_ai.evaluation.score.label": "heeded",
+                "gen_ai.evaluation.explanation": "turned to read in turn 7",
+                "gen_ai.evaluation.score.value": 1.0,
+            },
+            "UNSET",
+        )
+    )
+
+
+def test_an_outcome_whose_correction_is_forgotten_writes_no_span():
+    """Nothing fails; a span without a place would be a root in some trace."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    Telemetry(provider, version="1").record(OUTCOME)
+
+    assert exporter.get_finished_spans() == ()

@@ -1,0 +1,244 @@
+"""One tenant's agents: any order, twice, frozen and thawed."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from otel_watchdog.errors import InputError
+from otel_watchdog.model import Correction, Mode, Outcome
+from otel_watchdog_collector.config import CollectorConfig
+from otel_watchdog_collector.facts import Kind, Table
+from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.pipeline import Tenant
+from otel_watchdog_collector.wire import Limits, decode
+
+NOW = 1_790_000_000.0
+
+
+class Watched:
+    """A tenant, and the corrections that it made."""
+
+    def __init__(self, mode=Mode.FEEDBACK, **settings):
+        self.facts: list[Correction | Outcome] = []
+        self.meters = Meters()
+        self.tenant = Tenant(
+            "t",
+            CollectorConfig(mode=mode, watchdog=settings).library(),
+            expiry_seconds=600.0,
+            meters=self.meters,
+            publish=lambda _, fact, __, ___: self.facts.append(fact),
+        )
+
+    def take(self, made, at=NOW):
+        """Take in a trace request."""
+        body = made.SerializeToString()
+        self.tenant.take(decode(Kind.TRACES_PROTOBUF, body, Limits()), at)
+        return self
+
+    @property
+    def made(self):
+        """What was corrected: session, turn, tier, id."""
+        made = [fact for fact in self.facts if isinstance(fact, Correction)]
+        return [(one.session, one.turn, one.tier.label, one.id) for one in made]
+
+    @property
+    def outcomes(self):
+        """What came of them: id, turn, outcome."""
+        told = [fact for fact in self.facts if isinstance(fact, Outcome)]
+        return [(one.correction.id, one.turn, one.outcome.value) for one in told]
+
+
+def turn_by_turn(agent_spans, turns, **facts):
+    """Return a request a turn."""
+    return [agent_spans.request(turns=[turn], **facts) for turn in turns]
+
+
+def test_the_same_spans_give_the_same_corrections_with_the_same_ids(agent_spans):
+    """That is what a restart relies on."""
+    first, second = Watched(), Watched()
+
+    for made in turn_by_turn(agent_spans, range(1, 9)):
+        first.take(made)
+        second.take(made)
+
+    assert len(first.made) == 1
+    assert first.made == second.made
+
+
+def test_spans_of_a_request_may_stand_in_any_order(agent_spans):
+    """Children before parents, results before calls: exporters promise nothing."""
+    straight = Watched().take(agent_spans.request())
+    made = agent_spans.request()
+    spans = made.resource_spans[0].scope_spans[0].spans
+    order = list(range(len(spans)))
+    random.Random(3).shuffle(order)  # noqa: S311 - an order, not a secret
+    shuffled = [type(spans[0]).FromString(spans[i].SerializeToString()) for i in order]
+    del spans[:]
+    spans.extend(shuffled)
+
+    mixed = Watched().take(made)
+
+    assert mixed.made == straight.made
+
+
+def test_lost_spans_are_missed_and_nothing_else(agent_spans):
+    """A turn that never came delays the correction; it breaks nothing."""
+    watched = Watched()
+
+    for made in turn_by_turn(agent_spans, [1, 2, 4, 5, 6, 8, 9, 10]):
+        watched.take(made)
+
+    assert [tier for _, _, tier, _ in watched.made] == ["nudge"]
+    assert watched.meters["internal_errors_total"] == 0
+
+
+def test_spans_that_never_ended_are_not_judged(agent_spans):
+    """Some exporters send a span while it runs; it comes again when it has ended."""
+    watched = Watched()
+    made = agent_spans.request()
+    for span in made.resource_spans[0].scope_spans[0].spans:
+        span.end_time_unix_nano = 0
+
+    watched.take(made).take(agent_spans.request())
+
+    assert len(watched.made) == 1
+
+
+def test_a_frozen_tenant_goes_on_where_it_was(agent_spans):
+    """Evidence, ladder, mail, mode and the memory of seen spans survive."""
+    requests = turn_by_turn(agent_spans, range(1, 25))
+    straight, first, second = Watched(), Watched(), Watched()
+    claimed: list[list[str]] = [[], []]
+
+    for number, made in enumerate(requests):
+        straight.take(made)
+        (first if number < 12 else second).take(made)
+        if number == 11:
+            second.tenant.thaw(first.tenant.freeze())
+        for index, watched in enumerate((straight, first if number < 11 else second)):
+            for letter in watched.tenant.waiting("conv", None, NOW):
+                watched.tenant.claim([letter.id], NOW)
+                claimed[index].append(letter.id)
+    before = second.meters["duplicate_spans_total"]
+    second.take(requests[0])
+
+    assert len(straight.made) >= 3
+    assert first.made + second.made == straight.made
+    assert first.outcomes + second.outcomes == straight.outcomes != []
+    assert claimed[0] == claimed[1]
+    assert second.meters["duplicate_spans_total"] == before + 2
+
+
+def test_a_frozen_tenant_keeps_its_mode_and_rows(agent_spans):
+    """Also those rows that were not written yet."""
+    watched, again = Watched(Mode.OBSERVE), Watched(Mode.OBSERVE)
+    watched.tenant.mode = Mode.ENFORCE
+    watched.take(agent_spans.request())
+
+    again.tenant.thaw(watched.tenant.freeze())
+
+    assert again.tenant.mode is Mode.ENFORCE
+    assert {row.table for row in again.tenant.ledger.take()} == set(Table)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"cos\nsystem\n(S'echo'\ntR.",
+        b"\x80\x05\x8c\x08builtins\x8c\x04eval\x93.",
+    ],
+)
+def test_a_snapshot_that_is_none_is_refused(body):
+    """And nothing in it is run."""
+    with pytest.raises(InputError, match="snapshot"):
+        Watched().tenant.thaw(body)
+
+
+def test_silent_sessions_are_forgotten(agent_spans):
+    """By the engine and in the rows in memory, too; what was written stays."""
+    watched = Watched(session_ttl_seconds=100.0)
+    watched.take(agent_spans.request(conversation="old"))
+    later = agent_spans.request(conversation="new", seed=2, start=agent_spans.START + 10_000)
+
+    watched.take(later, NOW + 10_000)
+
+    assert watched.tenant.sessions == 1
+    assert list(watched.tenant._engine._sessions) == ["new"]
+    assert {row.id for row in watched.tenant.ledger.take() if row.table is Table.SESSIONS} == {
+        "old",
+        "new",
+    }
+
+
+def test_in_mode_off_nothing_is_read(agent_spans):
+    """Not even the sessions are kept."""
+    watched = Watched(Mode.OFF).take(agent_spans.request())
+
+    assert watched.made == []
+    assert watched.tenant.sessions == 0
+
+
+def test_letters_expire_once_and_are_recorded(agent_spans):
+    """What nobody took is written down as expired, not delivered."""
+    watched = Watched().take(agent_spans.request())
+
+    watched.take(agent_spans.request(conversation="other", seed=2), NOW + 700)
+
+    states = [
+        row.fields["state"]
+        for row in watched.tenant.ledger.take()
+        if row.table is Table.CORRECTIONS and row.fields["session"] == "conv"
+    ]
+    assert states == ["waiting", "expired"]
+    assert watched.meters["expired_corrections_total"] == 1
+
+
+def test_agents_that_share_a_conversation_are_told_apart(agent_spans):
+    """Each has its own session, mail and ladder."""
+    watched = Watched()
+    watched.take(agent_spans.request(agent="a"))
+    watched.take(agent_spans.request(agent="b", seed=2))
+
+    mail = {
+        agent: [one.correction.agent for one in watched.tenant.waiting("conv", agent, NOW)]
+        for agent in ("a", "b")
+    }
+
+    assert mail == {"a": ["a"], "b": ["b"]}
+
+
+def recordings():
+    """Return the repository's recordings of real frameworks."""
+    found = sorted(Path(__file__).parents[2].rglob("testdata/**/*.json"))
+    return [path for path in found if b'"resourceSpans"' in path.read_bytes()[:200]]
+
+
+@pytest.mark.parametrize("path", recordings(), ids=lambda path: path.stem)
+def test_a_recording_may_come_one_span_at_a_time(path):
+    """In the order in which spans end, as exporters send them: the same turns are corrected."""
+    document = json.loads(path.read_text("utf-8"))
+    at_once, one_by_one = Watched(), Watched()
+    whole = decode(Kind.TRACES_JSON, path.read_bytes(), Limits())
+    at_once.tenant.take(whole, NOW)
+    singles = [
+        (int(span["endTimeUnixNano"]), group, part, span)
+        for group in document["resourceSpans"]
+        for part in group["scopeSpans"]
+        for span in part["spans"]
+    ]
+
+    for _, group, part, span in sorted(singles, key=lambda single: single[0]):
+        request = {
+            "resourceSpans": [
+                {"resource": group.get("resource", {}), "scopeSpans": [{**part, "spans": [span]}]}
+            ]
+        }
+        body = json.dumps(request).encode()
+        one_by_one.tenant.take(decode(Kind.TRACES_JSON, body, Limits()), NOW)
+
+    assert one_by_one.meters["internal_errors_total"] == 0
+    assert [one[1:3] for one in one_by_one.made] == [one[1:3] for one in at_once.made]

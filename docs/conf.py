@@ -12,7 +12,10 @@ release = metadata.version("otel-watchdog")
 extensions = ["myst_parser", "sphinx.ext.apidoc", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "api/modules/modules.rst"]
 default_role = "code"
-nitpick_ignore_regex = [("py:.*", r"(?!otel_watchdog\b).*")]  # other projects' names: no look-up
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!otel_watchdog\b).*"),  # other projects' names: no look-up
+    ("py:.*", r".*\._\w+"),  # private names have no page
+]
 
 myst_heading_anchors = 3
 
@@ -20,6 +23,18 @@ myst_heading_anchors = 3
 autodoc_default_options = {"ignore-module-all": True}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_mock_imports = [  # frameworks that adapters import, each an extra
+    "agents",
+    "crewai",
+    "google.adk",
+    "google.genai",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "llama_index",
+    "smolagents",
+    "strands",
+]
 
 apidoc_modules = [
     {

@@ -1,7 +1,7 @@
 """What all adapters do alike, so that each is only what is peculiar to its framework.
 
 At each turn's start: find the session, count the turn, lease what waits, put it before the model;
-then acknowledge it once the model call has gone out, or give it back. Past its cap a run is halted.
+then acknowledge it once the model call has gone out, or give it back. Past its cap a run halts::
 
     delivery = Delivery()
     turn = delivery.begin("run 1", agent="fixer")  # None of this raises but `check`

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 import xxhash
 
-from otel_watchdog.exchanges import Exchange  # noqa: TC001 - in an annotation that is read
+from otel_watchdog.exchanges import Exchange
 from otel_watchdog.ledger import Answer, Asked, Ledger
 from otel_watchdog.model import (
     MARKER,
@@ -28,6 +28,9 @@ from otel_watchdog.model import (
 
 MAX_OPEN_CALLS: Final = 64
 """Calls without a result that a session remembers; the oldest is forgotten first."""
+
+MAX_BEHIND: Final = 64
+"""Finished calls that are kept for whoever asks about them; the oldest is forgotten first."""
 
 PATH_KEYS: Final = frozenset({"target", "source", "destination", "src", "dst", "cwd"})
 """Argument names whose text values are paths; so are those that hold a word of `PATH_WORDS`."""
@@ -69,13 +72,14 @@ class Progress:
     __slots__ = (
         "_batch",
         "_batch_turn",
+        "_behind",
+        "_exchange",
         "_is_asking",
         "_ledger",
         "_open",
         "call",
         "calls",
         "calls_with_arguments",
-        "exchange",
         "result",
         "results",
         "results_with_content",
@@ -96,9 +100,10 @@ class Progress:
         self.results_with_outcome = 0
         self.turns = 0
         self.turns_with_text = 0
-        self.exchange: Exchange | None = None
-        """The latest finished call."""
+        self._exchange: Exchange | None = None
         self._ledger = Ledger()
+        self._behind: deque[tuple[Asked, Answer] | None] = deque(maxlen=MAX_BEHIND)
+        """What the ledger has not been told; `None`: a user has spoken."""
         self._open: deque[tuple[str, str | None, Asked]] = deque(maxlen=MAX_OPEN_CALLS)
         self._batch = 0
         self._batch_turn: int | None = None
@@ -106,19 +111,43 @@ class Progress:
         self._is_asking = False
 
     @property
+    def exchange(self) -> Exchange | None:
+        """The latest finished call; `None` before the first.
+
+        It is worked out when it is asked for: rules that look at calls alone do not pay for it.
+        """
+        if self._behind:
+            self._catch_up()
+        return self._exchange
+
+    @property
     def news(self) -> int:
         """How many results brought something never seen in this session."""
-        return self._ledger.news
+        return self._told().news
 
     @property
     def era(self) -> int:
         """How many times a user has spoken."""
-        return self._ledger.era
+        return self._told().era
 
     @property
     def epoch(self) -> int:
         """How many times something has changed, or a user has spoken."""
-        return self._ledger.epoch
+        return self._told().epoch
+
+    def _told(self) -> Ledger:
+        if self._behind:
+            self._catch_up()
+        return self._ledger
+
+    def _catch_up(self) -> None:
+        ledger = self._ledger
+        for entry in self._behind:
+            if entry is None:
+                ledger.hear_user()
+            else:
+                self._exchange = ledger.finish(*entry)
+        self._behind.clear()
 
     def observe(self, observation: Observation) -> None:
         """Take in the session's next fact."""
@@ -133,7 +162,7 @@ class Progress:
             several = observation.tool_calls is not None and observation.tool_calls > 1
             self._batch_turn = observation.turn if several else None
         elif isinstance(observation, UserMessage) and not is_ours(observation):
-            self._ledger.hear_user()
+            self._behind.append(None)
 
     def _observe_call(self, call: ToolCall) -> None:
         self.calls += 1
@@ -168,7 +197,7 @@ class Progress:
         if text == "":
             digest = 0
         answer = Answer(text, digest, result.outcome, result.error)
-        self.exchange = self._ledger.finish(self._answered(result), answer)
+        self._behind.append((self._answered(result), answer))
 
     def _answered(self, result: ToolResult) -> Asked:
         """Return the call that a result belongs to: by id, else the oldest open one of its name."""

@@ -40,7 +40,8 @@ def request_of(value: object) -> Request:
     """Return the arguments that an attribute holds.
 
     Read are JSON objects, the envelopes of LangChain, LlamaIndex, smolagents and decorators
-    (`{"args": [], "kwargs": {…}}`), Python `repr`s, and the bare value of a tool that takes one.
+    (`{"args": [], "kwargs": {…}}`), `repr` of Python values, and the bare value of a tool that
+    takes one.
 
     >>> request_of('{"args": [], "kwargs": {"path": "a.go"}}').arguments
     '{"path":"a.go"}'

@@ -106,7 +106,7 @@ class WatchdogMiddleware(AgentMiddleware[Any, Any, Any]):
             span=_span(),
         )
 
-    def _refused(self, request: Any) -> ToolMessage | None:
+    def _refused(self, request: Any) -> "ToolMessage | None":
         call = request.tool_call
         refusal = self._delivery.refusal(request.state.get("watchdog_run"), call["name"])
         if refusal is None:

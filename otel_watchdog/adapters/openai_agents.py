@@ -59,7 +59,7 @@ class WatchdogHooks(RunHooks[Any]):
         self._delivery = Delivery(watchdog, withdraw_tools=withdraw_tools)
         self._server_keeps = server_keeps
 
-    def run_config(self, base: RunConfig | None = None) -> RunConfig:
+    def run_config(self, base: "RunConfig | None" = None) -> RunConfig:
         """Return a run config that has the model's input pass through here.
 
         Args:

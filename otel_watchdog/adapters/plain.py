@@ -1,5 +1,7 @@
 """Puts corrections into a hand-written loop around a model's client, and ends it at its turn cap.
 
+For example::
+
     run = WatchdogLoop("fixer")
     with run:
         while True:

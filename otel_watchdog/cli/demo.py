@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -27,6 +28,8 @@ TURN_LIMIT: Final = 60
 
 LINES: Final = 18
 WIDTH: Final = 120
+_WEB_FONTS: Final = re.compile(r"@font-face\s*{[^}]*}")
+"""Rich lets the reader's browser fetch fonts; the picture does without."""
 _COLORS: Final = {1: "yellow", 2: "dark_orange", 3: "magenta", 4: "red", 5: "bold red"}
 
 
@@ -80,7 +83,8 @@ def demo(
         picture = Console(record=True, width=WIDTH, file=io.StringIO())
         picture.print(_screen(acts[1]))
         picture.print(_summary_table(acts))
-        picture.save_svg(str(svg), title="otel-watchdog demo")
+        drawn = picture.export_svg(title="otel-watchdog demo")
+        svg.write_text(_WEB_FONTS.sub("", drawn), "utf-8")
     if as_json:
         sys.stdout.write(json.dumps([_facts(act) for act in acts], indent=2) + "\n")
 

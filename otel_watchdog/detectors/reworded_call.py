@@ -200,10 +200,10 @@ class RewordedCall:
             detector=self.name,
             kind=Kind.REPHRASE,
             severity=severity,
-            reason=f"{tool} gave the same result to {times} differently worded calls{said}",
+            reason=f"{tool} gave the same result to {times} calls, however worded{said}",
             guidance=(
-                f"You have worded {times} calls of {tool} differently and got the same result each "
-                f"time{said}. Another wording will not change it. Take it as the answer, or look "
+                f"You have called {tool} {times} times, and however you worded it you got the same "
+                f"result{said}. Another wording will not change it. Take it as the answer, or look "
                 "where you have not looked yet."
             ),
             evidence={"tool": tool, "result": result, "count": times},

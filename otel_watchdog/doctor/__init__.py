@@ -1,5 +1,7 @@
 """Says what the watchdog can see, and what to set where it cannot.
 
+For example::
+
     report = doctor.examine_recording(["trace.json", "trace.logs.json"])
     for remedy in report.remedies:
         print(remedy.setting, "shows", remedy.shows)

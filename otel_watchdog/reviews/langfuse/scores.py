@@ -25,19 +25,19 @@ class _Seen(NamedTuple):
 class LangfuseScores(SpanProcessor):
     """Writes a score for what each correction and each outcome says; add it beside the watchdog.
 
+    For example::
+
         provider.add_span_processor(LangfuseScores(langfuse))
 
     Langfuse groups by score, not by metadata, so corrections by tier need them. Ids are fixed: what
     is written twice is one score.
 
-    | score | on | value |
-    |---|---|---|
-    | `watchdog.tier` | correction | the tier's word |
-    | `watchdog.detector` | correction | the detector's name |
-    | `watchdog.heeded` | correction | 1 if the agent changed course, else 0 |
-    | `watchdog.turns_to_heed` | correction | turns until it did |
-    | `watchdog.max_tier` | trace | the highest tier so far, 1 to 5 |
-    | `watchdog.corrections` | trace | how many so far |
+    - `watchdog.tier`, on a correction: the tier's word
+    - `watchdog.detector`, on a correction: the detector's name
+    - `watchdog.heeded`, on a correction: 1 if the agent changed course, else 0
+    - `watchdog.turns_to_heed`, on a correction: turns until it did
+    - `watchdog.max_tier`, on a trace: the highest tier so far, 1 to 5
+    - `watchdog.corrections`, on a trace: how many so far
 
     The first two end in `-observed` where nothing was delivered, and such a correction does not
     count for its trace. Spans of traces that are not sampled have no scores.

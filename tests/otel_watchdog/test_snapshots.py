@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_watchdog import Mode, RepeatedToolCall, ToolCall, Watchdog, WatchdogConfig
+from otel_watchdog import Mode, RepeatedToolCall, Tier, ToolCall, Watchdog, WatchdogConfig
 from otel_watchdog.errors import InputError
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.snapshots import freeze, thaw
@@ -84,6 +84,22 @@ def test_nothing_else_is_read(tmp_path):
         thaw(body, watchdog, sessions)
 
     assert not path.exists()
+
+
+class Grabbing:
+    """Asks for an attribute that is no member of an enum, as old Pythons ask for members."""
+
+    def __reduce__(self):
+        return getattr, (Tier, "__init_subclass__")
+
+
+def test_of_an_enum_only_its_members_are_read():
+    """Python's way to write a member does not open the way to anything else."""
+    watchdog, sessions = made()
+    body = pickle.dumps(Grabbing())
+
+    with pytest.raises(InputError, match="a snapshot that asks for"):
+        thaw(body, watchdog, sessions)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50])

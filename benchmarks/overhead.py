@@ -2,8 +2,10 @@
 
     python benchmarks/overhead.py [--json]
 
-Every figure is a median over rounds that alternate between the set-ups, so that a slow moment of
-the machine strikes all of them. Absolute times depend on the machine; compare the ratios.
+Every figure is a median over rounds that alternate between the set-ups, and what a set-up adds is
+the median of its differences from the no-op processor in the same round, so that a slow moment of
+the machine strikes all of them. A round ends with a flush in its own time: a worker thread must not
+work while another set-up is measured. Absolute times depend on the machine; compare the ratios.
 """
 
 import argparse
@@ -18,9 +20,10 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-from otel_watchdog import WatchdogSpanProcessor
+from otel_watchdog import Mode, Profile, WatchdogConfig, WatchdogSpanProcessor
 from otel_watchdog.testing import reraise
 
+BASE = "no-op processor"
 ROUNDS = 60
 SPANS_PER_ROUND = 300
 RESULT = "a line of a file that a tool has read, long enough to be worth a look\n" * 14
@@ -94,19 +97,50 @@ def tool_spans(provider: TracerProvider) -> Callable[[], int]:
     return write
 
 
-def measure(writers: dict[str, Callable[[], int]]) -> dict[str, float]:
-    """Return the median time a span of each writer, in microseconds, rounds alternating."""
-    times: dict[str, list[float]] = {name: [] for name in writers}
-    for write in writers.values():
+def measure(setups: dict[str, tuple[TracerProvider, Callable[[], int]]]) -> dict[str, list[float]]:
+    """Return the times a span of each set-up, in microseconds, one a round, rounds alternating."""
+    times: dict[str, list[float]] = {name: [] for name in setups}
+    for provider, write in setups.values():
         write()
+        provider.force_flush()
     gc.collect()
     gc.freeze()
     for _ in range(ROUNDS):
-        for name, write in writers.items():
+        for name, (provider, write) in setups.items():
             begin = time.perf_counter_ns()
             spans = write()
+            provider.force_flush()
             times[name].append((time.perf_counter_ns() - begin) / spans / 1000)
-    return {name: statistics.median(values) for name, values in times.items()}
+    return times
+
+
+def watched(profile: Profile) -> TracerProvider:
+    """Return a provider with a watchdog of this profile."""
+    config = WatchdogConfig(profile=profile, mode=Mode.OBSERVE)
+    return provider_with(WatchdogSpanProcessor(config=config, on_error=reraise))
+
+
+def compare(spans: Callable[[TracerProvider], Callable[[], int]]) -> dict[str, float]:
+    """Return what a span costs in each set-up, and what each adds, in microseconds and ratios."""
+    batch = BatchSpanProcessor(DeadSink(), max_queue_size=100_000)
+    providers = {
+        "SDK alone": provider_with(),
+        BASE: provider_with(NoOp()),
+        "watchdog, the eight of classic": watched(Profile.CLASSIC),
+        "watchdog, standard": watched(Profile.STANDARD),
+        "batch + OTLP": provider_with(batch),
+    }
+    times = measure({name: (made, spans(made)) for name, made in providers.items()})
+    for provider in providers.values():
+        provider.shutdown()
+    figures = {name: statistics.median(values) for name, values in times.items()}
+    own = figures["SDK alone"]
+    for name in list(providers)[2:]:
+        pairs = zip(times[name], times[BASE], strict=True)
+        added = statistics.median(value - base for value, base in pairs)
+        figures[f"{name}: adds"] = added
+        figures[f"{name}: adds, of the SDK's own"] = added / own
+    return figures
 
 
 def main() -> None:
@@ -114,33 +148,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     as_json = parser.parse_args().json
-    report = {}
-    for kind, spans in (("span of no agent", plain_spans), ("tool span, 1 KB", tool_spans)):
-        batch = BatchSpanProcessor(DeadSink(), max_queue_size=100_000)
-        figures = measure(
-            {
-                "SDK alone": spans(provider_with()),
-                "no-op processor": spans(provider_with(NoOp())),
-                "watchdog": spans(provider_with(WatchdogSpanProcessor(on_error=reraise))),
-                "batch + OTLP": spans(provider_with(batch)),
-            }
-        )
-        batch.shutdown()
-        report[kind] = figures | {
-            "watchdog adds": figures["watchdog"] - figures["no-op processor"],
-            "batch + OTLP adds": figures["batch + OTLP"] - figures["no-op processor"],
-            "watchdog adds, of the SDK's own span": (
-                (figures["watchdog"] - figures["no-op processor"]) / figures["SDK alone"]
-            ),
-        }
+    kinds = {"span of no agent": plain_spans, "tool span, 1 KB": tool_spans}
+    report = {kind: compare(spans) for kind, spans in kinds.items()}
     if as_json:
         sys.stdout.write(json.dumps(report, indent=2) + "\n")
         return
     for kind, figures in report.items():
         sys.stdout.write(f"\n{kind}\n")
         for name, value in figures.items():
-            unit = "x" if name.endswith("own span") else "µs"
-            sys.stdout.write(f"  {name:40} {value:8.2f} {unit}\n")
+            unit = "x" if name.endswith("own") else "µs"
+            sys.stdout.write(f"  {name:60} {value:8.2f} {unit}\n")
 
 
 if __name__ == "__main__":

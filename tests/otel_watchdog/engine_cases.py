@@ -13,6 +13,9 @@ from otel_watchdog import (
 )
 from otel_watchdog.policies import Decision
 
+KEY = "sk-abcdefghijklmnopqrstuvwxyz"
+"""What looks like a provider's key."""
+
 
 class Always:
     """A detector that finds something in every call, as sure and as named as it is told."""

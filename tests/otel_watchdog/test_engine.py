@@ -13,11 +13,12 @@ from otel_watchdog import (
     RunStarted,
     Severity,
     Tier,
+    ToolOutcome,
     ToolResult,
     UserMessage,
 )
-from tests.otel_watchdog.engine_cases import Always, Eager, call, loop, watch
-from tests.otel_watchdog.test_verdicts import KEY
+from otel_watchdog.detectors import BUILT_IN
+from tests.otel_watchdog.engine_cases import KEY, Always, Eager, call, loop, watch
 
 
 def test_a_correction_carries_all_that_is_known():
@@ -215,3 +216,41 @@ def test_never_two_corrections_in_a_turn_nor_six_in_a_run(turns, mode):
     for corrected in runs:
         assert len(corrected) <= 5
         assert corrected == sorted(set(corrected))
+
+
+def test_nothing_is_blind_in_a_whole_trace():
+    """A session whose trace carries everything lacks nothing."""
+    watchdog = watch(*(d() for d in BUILT_IN))
+    watchdog.observe(ModelTurn("s", 1, text="I look."))
+    watchdog.observe(call(1))
+    watchdog.observe(ToolResult("s", 1, "ls", ToolOutcome.OK, "a.go"))
+
+    assert watchdog.blind("s") == {}
+    assert watchdog.blind("never seen") == {}
+
+
+def test_blind_says_which_detector_lacks_what():
+    """A trace without content blinds those that need it, and names what is missing."""
+    watchdog = watch(*(d() for d in BUILT_IN))
+    watchdog.observe(ModelTurn("s", 1))
+    watchdog.observe(call(1, arguments=None))
+    watchdog.observe(ToolResult("s", 1, "ls"))
+
+    blind = watchdog.blind("s")
+
+    assert "arguments of tool calls are not captured" in blind["repeated_tool_call"]
+    assert "how tool calls ended" in blind["tool_failure_streak"]
+    assert "what the model says is not captured" in blind["tools_without_text"]
+    assert "results of tool calls are not captured" in blind["no_new_state"]
+    assert set(blind) == {d.name for d in BUILT_IN if d.needs}
+
+
+def test_a_trace_without_any_results_blinds_what_needs_them():
+    """Results that never come are as missing as results without content."""
+    watchdog = watch(*(d() for d in BUILT_IN))
+
+    for turn in range(1, 9):
+        watchdog.observe(call(turn, arguments=f'{{"n":{turn}}}'))
+
+    assert "no_new_state" in watchdog.blind("s")
+    assert "no_op_streak" in watchdog.blind("s")

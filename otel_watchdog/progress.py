@@ -30,7 +30,10 @@ MAX_OPEN_CALLS: Final = 64
 """Calls without a result that a session remembers; the oldest is forgotten first."""
 
 MAX_BEHIND: Final = 64
-"""Finished calls that are kept for whoever asks about them; the oldest is forgotten first."""
+"""Finished calls that wait for somebody to ask about them; the oldest is forgotten first."""
+
+MAX_BEHIND_CHARS: Final = 65_536
+"""Text of results that waits likewise; the newest result waits however long it is."""
 
 PATH_KEYS: Final = frozenset({"target", "source", "destination", "src", "dst", "cwd"})
 """Argument names whose text values are paths; so are those that hold a word of `PATH_WORDS`."""
@@ -73,6 +76,7 @@ class Progress:
         "_batch",
         "_batch_turn",
         "_behind",
+        "_behind_chars",
         "_exchange",
         "_is_asking",
         "_ledger",
@@ -102,8 +106,9 @@ class Progress:
         self.turns_with_text = 0
         self._exchange: Exchange | None = None
         self._ledger = Ledger()
-        self._behind: deque[tuple[Asked, Answer] | None] = deque(maxlen=MAX_BEHIND)
+        self._behind: deque[tuple[Asked, Answer] | None] = deque()
         """What the ledger has not been told; `None`: a user has spoken."""
+        self._behind_chars = 0
         self._open: deque[tuple[str, str | None, Asked]] = deque(maxlen=MAX_OPEN_CALLS)
         self._batch = 0
         self._batch_turn: int | None = None
@@ -148,6 +153,17 @@ class Progress:
             else:
                 self._exchange = ledger.finish(*entry)
         self._behind.clear()
+        self._behind_chars = 0
+
+    def _fall_behind(self, entry: tuple[Asked, Answer] | None) -> None:
+        """Keep what the ledger will be told when somebody asks, within bounds."""
+        behind = self._behind
+        behind.append(entry)
+        self._behind_chars += _chars(entry)
+        while len(behind) > 1 and (
+            len(behind) > MAX_BEHIND or self._behind_chars > MAX_BEHIND_CHARS
+        ):
+            self._behind_chars -= _chars(behind.popleft())
 
     def observe(self, observation: Observation) -> None:
         """Take in the session's next fact."""
@@ -162,7 +178,7 @@ class Progress:
             several = observation.tool_calls is not None and observation.tool_calls > 1
             self._batch_turn = observation.turn if several else None
         elif isinstance(observation, UserMessage) and not is_ours(observation):
-            self._behind.append(None)
+            self._fall_behind(None)
 
     def _observe_call(self, call: ToolCall) -> None:
         self.calls += 1
@@ -197,7 +213,7 @@ class Progress:
         if text == "":
             digest = 0
         answer = Answer(text, digest, result.outcome, result.error)
-        self._behind.append((self._answered(result), answer))
+        self._fall_behind((self._answered(result), answer))
 
     def _answered(self, result: ToolResult) -> Asked:
         """Return the call that a result belongs to: by id, else the oldest open one of its name."""
@@ -208,6 +224,10 @@ class Progress:
                 return asked
         self._batch += 1
         return Asked(result.name, "", None, is_known=False, time=result.time, batch=self._batch)
+
+
+def _chars(entry: tuple[Asked, Answer] | None) -> int:
+    return len(entry[1].text or "") if entry is not None else 0
 
 
 def is_ours(message: UserMessage) -> bool:

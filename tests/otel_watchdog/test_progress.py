@@ -5,8 +5,22 @@ import json
 import pytest
 from hypothesis import example, given, strategies as st
 
-from otel_watchdog import ModelTurn, RunStarted, ToolCall, ToolOutcome, ToolResult
-from otel_watchdog.progress import Progress, canonical, clean_path, is_path_key
+from otel_watchdog import (
+    ModelTurn,
+    RunStarted,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    UserMessage,
+)
+from otel_watchdog.progress import (
+    MAX_BEHIND,
+    MAX_BEHIND_CHARS,
+    Progress,
+    canonical,
+    clean_path,
+    is_path_key,
+)
 
 
 @pytest.mark.parametrize(
@@ -247,3 +261,49 @@ def test_counts_what_the_trace_carries():
     assert (progress.calls, progress.calls_with_arguments) == (2, 1)
     assert (progress.results, progress.results_with_content) == (2, 1)
     assert progress.results_with_outcome == 1
+
+
+def finished(progress, turn, text):
+    """Let a call be made and end."""
+    progress.observe(ToolCall("s", turn, "read", f'{{"n":{turn}}}', call_id=str(turn)))
+    progress.observe(ToolResult("s", turn, "read", ToolOutcome.OK, text, call_id=str(turn)))
+
+
+def test_results_that_nobody_asks_about_are_kept_within_bounds():
+    """Rules that look at calls alone never ask; what waits for them holds few calls and little text."""
+    progress = Progress()
+
+    for turn in range(1, 201):
+        finished(progress, turn, f"{turn} " + "x" * 10_000)
+
+    kept = [len(entry[1].text or "") for entry in progress._behind if entry is not None]
+    assert 0 < sum(kept) <= MAX_BEHIND_CHARS
+    assert len(kept) <= MAX_BEHIND
+
+
+def test_what_is_asked_late_is_told_as_if_it_had_been_asked_at_once():
+    """The ledger catches up in order, users included."""
+    late, at_once = Progress(), Progress()
+    speaks = UserMessage("s", 3, "go on")
+
+    for progress in (late, at_once):
+        for turn, text in enumerate(("a", "b", "a"), 1):
+            finished(progress, turn, text)
+            assert progress is late or progress.exchange is not None
+        progress.observe(speaks)
+        finished(progress, 4, "c")
+
+    assert (late.news, late.era, late.epoch) == (at_once.news, at_once.era, at_once.epoch)
+    assert late.exchange is not None
+    assert at_once.exchange is not None
+    assert late.exchange.digest == at_once.exchange.digest
+
+
+def test_one_large_result_is_still_told():
+    """The newest is kept, however long it is."""
+    progress = Progress()
+
+    finished(progress, 1, "x" * 1_000_000)
+
+    assert progress.exchange is not None
+    assert progress.news == 1

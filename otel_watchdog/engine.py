@@ -109,8 +109,8 @@ class Watchdog:
             observation, rule = self.outfit.read(session, observation)
         progress = session.progress
         progress.observe(observation)
-        if rule is not None and rule.poll and progress.exchange is not None:
-            progress.exchange.is_poll = True
+        if rule is not None and rule.poll and type(observation) is ToolResult:
+            progress.declare_poll()
         if session.responses.open:
             self._tell(session, session.responses.observe(observation, progress))
         found: list[Finding] | None = None

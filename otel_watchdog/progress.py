@@ -140,6 +140,11 @@ class Progress:
         """How many times something has changed, or a user has spoken."""
         return self._told().epoch
 
+    def declare_poll(self) -> None:
+        """Take the call that has just finished for one that asks how something is getting on."""
+        if self.exchange is not None:
+            self.exchange.is_poll = True
+
     def _told(self) -> Ledger:
         if self._behind:
             self._catch_up()

@@ -63,6 +63,18 @@ def test_a_poll_is_given_time():
     assert Watched(tools={"deployment": {"poll": True}}).calls("deployment", times=4) == []
 
 
+def test_what_ended_before_a_poll_begins_is_no_poll():
+    """A rule is about its own tool's calls, not about the call that ended before."""
+    agent = Watched(tools={"deployment": {"poll": True}})
+    agent.calls("ls")
+    ended = agent.watchdog._sessions["s"].progress.exchange
+
+    agent.watchdog.observe(ToolCall("s", 2, "deployment", "{}"))
+
+    assert ended is not None
+    assert not ended.is_poll
+
+
 def test_the_loop_key_says_which_calls_are_the_same():
     """Whatever the other arguments."""
     rules = {"find": {"loop_key": ["q"]}}

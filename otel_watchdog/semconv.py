@@ -155,9 +155,6 @@ ERROR_TYPE: Final = "error.type"
 EXCEPTION_EVENT: Final = "exception"
 """Span event of a raised exception. Read."""
 
-EXCEPTION_TYPE: Final = "exception.type"
-"""string, on the exception event. Read."""
-
 EXCEPTION_MESSAGE: Final = "exception.message"
 """string, on the exception event. Read."""
 

@@ -1,5 +1,6 @@
-"""Peers of channels: an agent that reads files, a service that streams, a receiver of notices."""
+"""What tests share: peers of channels, and an event loop that is closed."""
 
+import asyncio
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -200,6 +201,15 @@ class _Handler(BaseHTTPRequestHandler):
             with peer.changed:
                 peer.open_streams -= 1
                 peer.changed.notify_all()
+
+
+@pytest.fixture
+def loop():
+    """Give pydantic-ai's `run_sync`, which leaves one open, an event loop that is closed."""
+    with asyncio.Runner() as runner:
+        asyncio.set_event_loop(runner.get_loop())
+        yield runner
+    asyncio.set_event_loop(None)
 
 
 @pytest.fixture

@@ -122,8 +122,12 @@ class Receiver:
 
     @property
     def corrections(self):
-        """The correction spans that came."""
-        return [span for span in self.spans if span.name.startswith("watchdog-")]
+        """The correction spans that came; what became of them are spans of their own."""
+        return [
+            span
+            for span in self.spans
+            if span.name.startswith("watchdog-") and not span.name.startswith("watchdog-outcome-")
+        ]
 
     def close(self):
         self._server.shutdown()

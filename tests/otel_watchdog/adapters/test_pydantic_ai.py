@@ -31,6 +31,8 @@ from tests.otel_watchdog.adapters.pydantic_ai_cases import (
     said,
 )
 
+pytestmark = pytest.mark.usefixtures("loop")
+
 
 def test_the_message_stands_in_the_very_next_request():
     """The model is told before it can make the same call once more, and told once."""

@@ -24,6 +24,8 @@ from tests.otel_watchdog.adapters.pydantic_ai_cases import (
     said,
 )
 
+pytestmark = pytest.mark.usefixtures("loop")
+
 
 def test_concurrent_runs_of_one_agent_get_their_own(loop):
     """One loops and is told so; the other works and is left alone."""

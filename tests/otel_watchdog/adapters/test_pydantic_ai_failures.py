@@ -19,6 +19,8 @@ from tests.otel_watchdog.adapters.pydantic_ai_cases import (
     said,
 )
 
+pytestmark = pytest.mark.usefixtures("loop")
+
 
 def test_a_failed_model_call_neither_loses_nor_doubles_the_message():
     """The run is started again in its conversation: the message is in the first request."""

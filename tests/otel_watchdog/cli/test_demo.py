@@ -1,6 +1,5 @@
 """The demo: what it shows has really happened."""
 
-import asyncio
 import json
 
 import pytest
@@ -12,13 +11,7 @@ from otel_watchdog.cli.demo import TURN_LIMIT, demo
 TIERS = ["nudge", "redirect", "force-wrap", "hard-stop", "terminate"]
 
 
-@pytest.fixture(autouse=True)
-def loop():
-    """Give `run_sync`, which leaves one open, an event loop that is closed."""
-    with asyncio.Runner() as runner:
-        asyncio.set_event_loop(runner.get_loop())
-        yield
-    asyncio.set_event_loop(None)
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 def run(*arguments):

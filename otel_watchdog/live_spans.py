@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 from opentelemetry.trace import NonRecordingSpan, SpanContext, StatusCode
 
 from otel_watchdog import semconv
-from otel_watchdog.span_tree import Node
 from otel_watchdog.spans import Reading, SpanEvent
+from otel_watchdog.streams.span_tree import Node
 
 _NANOSECONDS: Final = 1e9
 _OF_AGENTS: Final = (semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_AGENT_ID)

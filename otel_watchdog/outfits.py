@@ -8,8 +8,8 @@ from typing import Final
 from otel_watchdog import assembly
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.detectors import Detector
-from otel_watchdog.effects import nature_of
-from otel_watchdog.exchanges import Effect
+from otel_watchdog.evidence.effects import nature_of
+from otel_watchdog.evidence.exchanges import Effect
 from otel_watchdog.memory import Memory
 from otel_watchdog.model import Observation, ToolCall, ToolResult
 from otel_watchdog.policies import Attached, Policy

@@ -26,8 +26,8 @@ from otel_watchdog.policies import Policy
 from otel_watchdog.reloading import Reloader
 from otel_watchdog.scopes import Scope, Scopes
 from otel_watchdog.sessions import Sessions
-from otel_watchdog.span_tree import Node
 from otel_watchdog.spans import Reading
+from otel_watchdog.streams.span_tree import Node
 from otel_watchdog.telemetry import Telemetry
 from otel_watchdog.version import VERSION
 from otel_watchdog.wording import Wording, built_in

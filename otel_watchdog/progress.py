@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 import xxhash
 
-from otel_watchdog.exchanges import Exchange
-from otel_watchdog.ledger import Answer, Asked, Ledger
+from otel_watchdog.evidence.exchanges import Exchange
+from otel_watchdog.evidence.ledger import Answer, Asked, Ledger
 from otel_watchdog.model import (
     MARKER,
     ModelTurn,

@@ -7,8 +7,8 @@ agent that thanks for the advice and goes on as before is told apart from one th
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from otel_watchdog.exchanges import Effect, Exchange
-from otel_watchdog.likeness import overlap, words_of
+from otel_watchdog.evidence.exchanges import Effect, Exchange
+from otel_watchdog.evidence.likeness import overlap, words_of
 from otel_watchdog.model import (
     Correction,
     CorrectionOutcome,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, TypeVar
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from otel_watchdog.evidence.shell import words_in
 from otel_watchdog.model import ToolCall
-from otel_watchdog.shell import words_in
 
 DEFAULT: Final = "default"
 """The category of an agent of which nothing else is known."""

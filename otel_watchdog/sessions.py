@@ -18,16 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from otel_watchdog.model import Observation
-from otel_watchdog.residence import Residence
-from otel_watchdog.runs import Run, Session
-from otel_watchdog.span_tree import (
-    Node,
-    SpanTree,
-    add_messages,
-    complete,
-    is_double,
-    same_tool,
-)
 from otel_watchdog.spans import (
     LogRecord,
     ModelReading,
@@ -37,6 +27,16 @@ from otel_watchdog.spans import (
     Span,
     ToolReading,
     merge,
+)
+from otel_watchdog.streams.residence import Residence
+from otel_watchdog.streams.runs import Run, Session
+from otel_watchdog.streams.span_tree import (
+    Node,
+    SpanTree,
+    add_messages,
+    complete,
+    is_double,
+    same_tool,
 )
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from otel_watchdog import instrumentations, semconv
-from otel_watchdog.content import first_of, known, whole_number
-from otel_watchdog.histories import History
-from otel_watchdog.messages import Message
 from otel_watchdog.model import ToolOutcome
-from otel_watchdog.outcomes import outcome_of
-from otel_watchdog.wrappings import Answer, Request
+from otel_watchdog.reading.content import first_of, known, whole_number
+from otel_watchdog.reading.histories import History
+from otel_watchdog.reading.messages import Message
+from otel_watchdog.reading.outcomes import outcome_of
+from otel_watchdog.reading.wrappings import Answer, Request
 
 
 class SpanEvent(NamedTuple):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from threading import Lock
 from typing import ClassVar, Final
 
-from otel_watchdog.background import Worker
 from otel_watchdog.channels.base import Mailbox
 from otel_watchdog.errors import ConfigError
-from otel_watchdog.feedback_api import MAX_BACKOFF_SECONDS, FeedbackApi, Stream
 from otel_watchdog.model import Correction, Mode, Observation, RunEnded, RunStarted
+from otel_watchdog.transport.background import Worker
+from otel_watchdog.transport.feedback_api import MAX_BACKOFF_SECONDS, FeedbackApi, Stream
 
 CLOSE_SECONDS: Final = 2.0
 MIN_BACKOFF_SECONDS: Final = 0.5

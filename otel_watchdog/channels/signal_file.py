@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Final
 
-from otel_watchdog import signal_files
-from otel_watchdog.background import Worker
 from otel_watchdog.channels.base import Listener
 from otel_watchdog.config import is_paused
 from otel_watchdog.errors import ConfigError
 from otel_watchdog.model import Correction, Mode
-from otel_watchdog.signal_files import Signal
+from otel_watchdog.transport import signal_files
+from otel_watchdog.transport.background import Worker
+from otel_watchdog.transport.signal_files import Signal
 
 CLOSE_SECONDS: Final = 2.0
 MAX_KNOWN: Final = 64
@@ -37,9 +37,9 @@ class SignalFile:
     """Writes `correction.signal` into a folder a session; one at a time, four wait at most.
 
     `otel-watchdog signal claim`, or a reader of yours, moves the file away, reads and deletes it;
-    see `otel_watchdog.signal_files`. A correction counts as claimed once its file is gone. The
-    next one waits until then; where too many wait, the oldest is taken back. All files are
-    written and looked for by a thread of its own. While `OTEL_WATCHDOG_PAUSE` is set, what was
+    see `otel_watchdog.transport.signal_files`. A correction counts as claimed once its file is
+    gone. The next one waits until then; where too many wait, the oldest is taken back. All files
+    are written and looked for by a thread of its own. While `OTEL_WATCHDOG_PAUSE` is set, what was
     not read is taken back.
 
     A correction that was not read when the watchdog closes stays for who reads next.

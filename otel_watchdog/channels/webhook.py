@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
-from otel_watchdog import web
-from otel_watchdog.background import Worker
 from otel_watchdog.clock import Clock, system_clock
 from otel_watchdog.errors import ConfigError
 from otel_watchdog.model import Correction, ModelTurn, Observation, RunEnded, RunStarted, Tier
+from otel_watchdog.transport import web
+from otel_watchdog.transport.background import Worker
 
 CLOSE_SECONDS: Final = 2.0
 POST_SECONDS: Final = 5.0

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from otel_watchdog.signal_files import Signal
+from otel_watchdog.transport.signal_files import Signal
 
 CAP: Final = "correction.cap"
 """Beside the signal file: how many more times the hook may be called in this run."""

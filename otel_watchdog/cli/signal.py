@@ -11,15 +11,15 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from otel_watchdog import signal_files
 from otel_watchdog.cli import hooks
 from otel_watchdog.cli.hooks import Format, HookInput
 from otel_watchdog.cli.safe import safe
 from otel_watchdog.clock import system_clock
 from otel_watchdog.errors import ConfigError, WatchdogError
-from otel_watchdog.feedback_api import FeedbackApi
 from otel_watchdog.model import Correction, Mode, Tier
-from otel_watchdog.signal_files import Signal
+from otel_watchdog.transport import signal_files
+from otel_watchdog.transport.feedback_api import FeedbackApi
+from otel_watchdog.transport.signal_files import Signal
 
 EXIT_NOTHING: Final = 1
 """Exit code where nothing waited, or nothing came in time."""

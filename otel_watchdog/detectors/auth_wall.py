@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import AUTH, ERROR, OK, Exchange
-from otel_watchdog.likeness import is_sweep
+from otel_watchdog.evidence.exchanges import AUTH, ERROR, OK, Exchange
+from otel_watchdog.evidence.likeness import is_sweep
+from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Tally, check_thresholds
 from otel_watchdog.wording import shortened
 
 MAX_KEPT = 12

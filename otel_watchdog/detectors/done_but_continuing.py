@@ -3,6 +3,7 @@
 import re
 from typing import ClassVar
 
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -13,7 +14,6 @@ from otel_watchdog.model import (
     UserMessage,
 )
 from otel_watchdog.progress import Progress, is_ours
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 MAX_CHARS = 160

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import UNKNOWN, Exchange
+from otel_watchdog.evidence.exchanges import UNKNOWN, Exchange
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 

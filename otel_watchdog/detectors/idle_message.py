@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import ClassVar
 
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -13,7 +14,6 @@ from otel_watchdog.model import (
     UserMessage,
 )
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 CHANTED_SHARE = 0.5

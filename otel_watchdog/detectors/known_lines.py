@@ -3,12 +3,12 @@
 from collections import deque
 from typing import Any, ClassVar
 
-from otel_watchdog.exchanges import HAND_OFF, OK, WRITE, Exchange
-from otel_watchdog.failures import acknowledges
-from otel_watchdog.likeness import alikeness
+from otel_watchdog.evidence.exchanges import HAND_OFF, OK, WRITE, Exchange
+from otel_watchdog.evidence.failures import acknowledges
+from otel_watchdog.evidence.likeness import alikeness
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 KNOWN_SHARE = 0.8

@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import ERROR, SERVER, UNKNOWN, Exchange
+from otel_watchdog.evidence.exchanges import ERROR, SERVER, UNKNOWN, Exchange
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -12,7 +13,6 @@ from otel_watchdog.model import (
     ToolResult,
 )
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 

@@ -4,10 +4,10 @@ from collections import deque
 from typing import ClassVar
 
 from otel_watchdog.errors import ConfigError
-from otel_watchdog.exchanges import READ, WRITE, Effect
+from otel_watchdog.evidence.exchanges import READ, WRITE, Effect
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 
 
 class ReadHeavyRun:

@@ -3,8 +3,9 @@
 from collections import deque
 from typing import ClassVar, NamedTuple
 
-from otel_watchdog.likeness import overlap, words_of
-from otel_watchdog.masks import mask
+from otel_watchdog.evidence.likeness import overlap, words_of
+from otel_watchdog.evidence.masks import mask
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -15,7 +16,6 @@ from otel_watchdog.model import (
     UserMessage,
 )
 from otel_watchdog.progress import Progress, is_ours
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 ALIKE = 0.85

@@ -5,10 +5,10 @@ from collections import deque
 from typing import ClassVar, Final, NamedTuple
 
 from otel_watchdog.errors import ConfigError
-from otel_watchdog.likeness import STOP_WORDS, overlap, words_of
+from otel_watchdog.evidence.likeness import STOP_WORDS, overlap, words_of
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, ModelTurn, Observation, RunStarted, Severity
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 STRICT_SHARE = 0.8

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from otel_watchdog.exchanges import SERVER, Exchange
+from otel_watchdog.evidence.exchanges import SERVER, Exchange
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 MIN_PERIOD: Final = 2

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from otel_watchdog.exchanges import (
+from otel_watchdog.evidence.exchanges import (
     EMPTY,
     ERROR,
     HAND_OFF,
@@ -14,11 +14,11 @@ from otel_watchdog.exchanges import (
     WRITE,
     Exchange,
 )
-from otel_watchdog.failures import acknowledges
-from otel_watchdog.likeness import alikeness
+from otel_watchdog.evidence.failures import acknowledges
+from otel_watchdog.evidence.likeness import alikeness
+from otel_watchdog.evidence.tallies import Count, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Count, check_thresholds
 from otel_watchdog.wording import shortened
 
 ALIKE = 0.6

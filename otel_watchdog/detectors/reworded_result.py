@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import HAND_OFF, WRITE, Exchange
-from otel_watchdog.likeness import overlap
+from otel_watchdog.evidence.exchanges import HAND_OFF, WRITE, Exchange
+from otel_watchdog.evidence.likeness import overlap
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 MIN_CHARS = 150

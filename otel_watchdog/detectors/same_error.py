@@ -3,11 +3,11 @@
 from collections import deque
 from typing import ClassVar, NamedTuple
 
-from otel_watchdog.exchanges import AUTH, ERROR, EXECUTE, SERVER, Exchange
-from otel_watchdog.likeness import alikeness, is_sweep
+from otel_watchdog.evidence.exchanges import AUTH, ERROR, EXECUTE, SERVER, Exchange
+from otel_watchdog.evidence.likeness import alikeness, is_sweep
+from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Tally, check_thresholds
 from otel_watchdog.wording import shortened
 
 ALIKE = 0.8

@@ -3,8 +3,9 @@
 from collections import deque
 from typing import ClassVar, Final
 
-from otel_watchdog.exchanges import EMPTY, ERROR, REFUSED, SERVER, UNKNOWN, Exchange
-from otel_watchdog.likeness import is_sweep
+from otel_watchdog.evidence.exchanges import EMPTY, ERROR, REFUSED, SERVER, UNKNOWN, Exchange
+from otel_watchdog.evidence.likeness import is_sweep
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -13,7 +14,6 @@ from otel_watchdog.model import (
     ToolResult,
 )
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 from otel_watchdog.wording import shortened
 
 MAX_KEPT = 12

@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import OK, UNKNOWN
+from otel_watchdog.evidence.exchanges import OK, UNKNOWN
+from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
     Kind,
@@ -14,7 +15,6 @@ from otel_watchdog.model import (
     ToolResult,
 )
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import check_thresholds
 
 
 class TurnsWithoutSuccess:

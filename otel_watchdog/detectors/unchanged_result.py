@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from otel_watchdog.exchanges import ERROR, HAND_OFF, SERVER, Exchange
-from otel_watchdog.failures import is_pending
+from otel_watchdog.evidence.exchanges import ERROR, HAND_OFF, SERVER, Exchange
+from otel_watchdog.evidence.failures import is_pending
+from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Tally, check_thresholds
 from otel_watchdog.wording import shortened
 
 

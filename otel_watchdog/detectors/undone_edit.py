@@ -2,10 +2,10 @@
 
 from typing import Any, ClassVar
 
-from otel_watchdog.exchanges import ERROR, WRITE, Exchange
+from otel_watchdog.evidence.exchanges import ERROR, WRITE, Exchange
+from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Tally, check_thresholds
 from otel_watchdog.wording import shortened
 
 PATHS = ("path", "file", "file_path", "filename", "filepath", "target_file")

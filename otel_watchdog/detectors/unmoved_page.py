@@ -3,10 +3,10 @@
 import re
 from typing import ClassVar, Final
 
-from otel_watchdog.exchanges import ERROR, Exchange
+from otel_watchdog.evidence.exchanges import ERROR, Exchange
+from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
-from otel_watchdog.tallies import Tally, check_thresholds
 from otel_watchdog.wording import shortened
 
 HEAD_CHARS = 1200

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations as names, semconv
-from otel_watchdog.content import attribute_text, string
 from otel_watchdog.dialects.base import Switch
 from otel_watchdog.model import ToolOutcome
+from otel_watchdog.reading.content import attribute_text, string
+from otel_watchdog.reading.wrappings import Answer, Request, answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
     LogRecord,
@@ -20,7 +21,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import Answer, Request, answer_of, request_of
 
 _SCOPE: Final = "com.anthropic.claude_code"
 _CALL_IDS: Final = (names.CLAUDE_CODE_CALL_ID, semconv.GEN_AI_TOOL_CALL_ID)

@@ -4,8 +4,9 @@ import re
 from typing import ClassVar, Final
 
 from otel_watchdog import instrumentations as names
-from otel_watchdog.content import attribute_text, string
 from otel_watchdog.dialects.base import Switch
+from otel_watchdog.reading.content import attribute_text, string
+from otel_watchdog.reading.wrappings import Answer, request_of
 from otel_watchdog.spans import (
     Failure,
     LogRecord,
@@ -16,7 +17,6 @@ from otel_watchdog.spans import (
     ToolReading,
     tool_reading,
 )
-from otel_watchdog.wrappings import Answer, request_of
 
 _SCOPE: Final = "codex"
 _MODEL: Final = "codex.sampling"

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations as names, semconv
-from otel_watchdog.content import parsed, string, text_of
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import parsed, string, text_of
+from otel_watchdog.reading.histories import answer_in, history_in
+from otel_watchdog.reading.wrappings import Answer, Request
 from otel_watchdog.spans import (
     PartReading,
     Reading,
@@ -15,7 +16,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import Answer, Request
 
 _SCOPE: Final = "gemini-cli"
 _VOLATILE = re.compile(r"^Process Group PGID: \d+\n?", re.MULTILINE)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations, semconv
-from otel_watchdog.content import attribute_text, first_of, known, parsed, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import MessageHistory, answer_in, history_in
-from otel_watchdog.messages import Message, message_of, messages_of
-from otel_watchdog.outcomes import outcome_of
+from otel_watchdog.reading.content import attribute_text, first_of, known, parsed, string
+from otel_watchdog.reading.histories import MessageHistory, answer_in, history_in
+from otel_watchdog.reading.messages import Message, message_of, messages_of
+from otel_watchdog.reading.outcomes import outcome_of
+from otel_watchdog.reading.wrappings import PLAIN_HEADS, answer_of
 from otel_watchdog.semconv import (
     GEN_AI_AGENT_NAME,
     GEN_AI_CONVERSATION_ID,
@@ -29,7 +30,6 @@ from otel_watchdog.spans import (
     failure_of,
     model_reading,
 )
-from otel_watchdog.wrappings import PLAIN_HEADS, answer_of
 
 _EVENT_ROLES: Final = {
     instrumentations.GEN_AI_USER_EVENT: "user",

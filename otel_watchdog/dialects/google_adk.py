@@ -3,9 +3,9 @@
 from typing import ClassVar, Final
 
 from otel_watchdog import instrumentations as names, semconv
-from otel_watchdog.content import string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import string
+from otel_watchdog.reading.histories import answer_in, history_in
 from otel_watchdog.spans import PartReading, Reading, Span, model_reading
 
 _SCOPE: Final = "gcp.vertex.agent"

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import semconv
-from otel_watchdog.content import string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import string
+from otel_watchdog.reading.histories import answer_in, history_in
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
     ModelReading,
@@ -19,7 +20,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _CALL_ID: Final = f"{semconv.LANGFUSE_OBSERVATION_METADATA}.tool_call_id"
 _AGENT: Final = f"{semconv.LANGFUSE_OBSERVATION_METADATA}.lc_agent_name"

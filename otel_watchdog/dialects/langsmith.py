@@ -3,9 +3,10 @@
 from typing import ClassVar, Final
 
 from otel_watchdog import instrumentations as names, semconv
-from otel_watchdog.content import string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import string
+from otel_watchdog.reading.histories import answer_in, history_in
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
     PartReading,
@@ -17,7 +18,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _AGENT: Final = f"{names.LANGSMITH_METADATA}.lc_agent_name"
 _SESSIONS: Final = tuple(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations as names, semconv
-from otel_watchdog.content import parsed, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import MessageHistory, answer_in, history_in
-from otel_watchdog.messages import CallPart, Message, messages_of
+from otel_watchdog.reading.content import parsed, string
+from otel_watchdog.reading.histories import MessageHistory, answer_in, history_in
+from otel_watchdog.reading.messages import CallPart, Message, messages_of
 from otel_watchdog.spans import (
     PartReading,
     Reading,

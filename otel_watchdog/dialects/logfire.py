@@ -3,9 +3,10 @@
 from typing import ClassVar, Final
 
 from otel_watchdog import semconv
-from otel_watchdog.content import first_of, parsed, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import first_of, parsed, string
+from otel_watchdog.reading.histories import answer_in, history_in
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
     ModelReading,
@@ -19,7 +20,6 @@ from otel_watchdog.spans import (
     readable_error,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _SCOPE: Final = "logfire.openai_agents"
 _TOOL: Final = "Function: {name}"

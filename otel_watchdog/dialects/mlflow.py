@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations as names
-from otel_watchdog.content import parsed
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import parsed
+from otel_watchdog.reading.histories import answer_in, history_in
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     ModelReading,
     PartReading,
@@ -18,7 +19,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _MODEL_CALLS: Final = frozenset({"CHAT_MODEL", "LLM"})
 

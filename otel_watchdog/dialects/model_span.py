@@ -3,8 +3,8 @@
 from typing import ClassVar, Final
 
 from otel_watchdog import semconv
-from otel_watchdog.content import string
-from otel_watchdog.histories import answer_in, history_in
+from otel_watchdog.reading.content import string
+from otel_watchdog.reading.histories import answer_in, history_in
 from otel_watchdog.spans import (
     PartReading,
     Reading,

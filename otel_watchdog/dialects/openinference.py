@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Final
 import orjson
 
 from otel_watchdog import semconv
-from otel_watchdog.content import first_of, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import FlatHistory, flat_messages
-from otel_watchdog.messages import Layout
+from otel_watchdog.reading.content import first_of, string
+from otel_watchdog.reading.histories import FlatHistory, flat_messages
+from otel_watchdog.reading.messages import Layout
+from otel_watchdog.reading.wrappings import Request, answer_of, request_of
 from otel_watchdog.spans import (
     ModelReading,
     PartReading,
@@ -21,7 +22,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import Request, answer_of, request_of
 
 _LAYOUT: Final = Layout(
     message=".message",

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations, semconv
-from otel_watchdog.content import first_of, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import FlatHistory, answer_in, flat_messages, history_in
-from otel_watchdog.messages import Layout
+from otel_watchdog.reading.content import first_of, string
+from otel_watchdog.reading.histories import FlatHistory, answer_in, flat_messages, history_in
+from otel_watchdog.reading.messages import Layout
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
     ModelReading,
@@ -20,7 +21,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _LAYOUT: Final = Layout(message="", call="", function="", block="")
 _MODEL_CALLS: Final = frozenset({"chat", "completion", "text_completion", "generate_content"})

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations, semconv
-from otel_watchdog.content import parsed, string
-from otel_watchdog.histories import EventHistory, History, answer_in, history_in
-from otel_watchdog.messages import CallPart, Message, ResultPart, message_of
+from otel_watchdog.reading.content import parsed, string
+from otel_watchdog.reading.histories import EventHistory, History, answer_in, history_in
+from otel_watchdog.reading.messages import CallPart, Message, ResultPart, message_of
+from otel_watchdog.reading.wrappings import Answer, Request, answer_of, request_of
 from otel_watchdog.spans import (
     ModelReading,
     PartReading,
@@ -18,7 +19,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import Answer, Request, answer_of, request_of
 
 _ROLES: Final = {
     instrumentations.GEN_AI_USER_EVENT: "user",

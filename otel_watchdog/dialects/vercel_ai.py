@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from otel_watchdog import instrumentations as names
-from otel_watchdog.content import attribute_text, first_of, parsed, string
 from otel_watchdog.dialects.base import Switch
-from otel_watchdog.histories import history_in
-from otel_watchdog.messages import Message, call_of
+from otel_watchdog.reading.content import attribute_text, first_of, parsed, string
+from otel_watchdog.reading.histories import history_in
+from otel_watchdog.reading.messages import Message, call_of
+from otel_watchdog.reading.wrappings import answer_of, request_of
 from otel_watchdog.spans import (
     ModelReading,
     PartReading,
@@ -19,7 +20,6 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
-from otel_watchdog.wrappings import answer_of, request_of
 
 _MODEL_CALLS: Final = (".doGenerate", ".doStream")
 _SESSIONS: Final = tuple(

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from otel_watchdog import recordings, replay, semconv
 from otel_watchdog.config import WatchdogConfig
-from otel_watchdog.effects import doing_of
 from otel_watchdog.errors import InputError
-from otel_watchdog.exchanges import WRITE
+from otel_watchdog.evidence.effects import doing_of
+from otel_watchdog.evidence.exchanges import WRITE
 from otel_watchdog.fleet_report.facts import AgentFacts, Report
 from otel_watchdog.model import (
     Mode,

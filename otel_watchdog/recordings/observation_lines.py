@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from otel_watchdog.content import known, text_of
 from otel_watchdog.errors import InputError
 from otel_watchdog.model import (
     ModelTurn,
@@ -23,7 +22,8 @@ from otel_watchdog.model import (
     ToolResult,
     UserMessage,
 )
-from otel_watchdog.outcomes import outcome_of
+from otel_watchdog.reading.content import known, text_of
+from otel_watchdog.reading.outcomes import outcome_of
 
 MAX_TURN: Final = 2**53
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import orjson
 
 from otel_watchdog.errors import InputError
-from otel_watchdog.web import AGENT, Address
+from otel_watchdog.transport.web import AGENT, Address
 
 FILE: Final = "otel-watchdog.json"
 SECONDS: Final = 30.0

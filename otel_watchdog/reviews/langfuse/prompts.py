@@ -5,9 +5,9 @@ import re
 import threading
 from typing import Any, Final
 
-from otel_watchdog.background import Worker
 from otel_watchdog.model import MARKER, Finding, Tier
 from otel_watchdog.reviews.langfuse.client import told
+from otel_watchdog.transport.background import Worker
 from otel_watchdog.wording import ADVICE, OPENING, Worded, left, message
 
 PREFIX: Final = "watchdog/"

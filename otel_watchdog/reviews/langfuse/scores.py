@@ -8,8 +8,8 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from otel_watchdog import semconv
-from otel_watchdog.background import Worker
 from otel_watchdog.model import Mode
+from otel_watchdog.transport.background import Worker
 
 _OF_TRACES: Final = (semconv.SCORE_MAX_TIER, semconv.SCORE_CORRECTIONS)
 _MAX_TRACES: Final = 1000

@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from otel_watchdog import InProcess, Mode, RunStarted, signal_files
+from otel_watchdog import InProcess, Mode, RunStarted
 from otel_watchdog.channels import HttpStream, SignalFile, Webhook
 from otel_watchdog.testing import correction
+from otel_watchdog.transport import signal_files
 
 SECONDS = 10
 

@@ -4,9 +4,10 @@ import logging
 
 import pytest
 
-from otel_watchdog import ConfigError, Mode, Tier, signal_files
+from otel_watchdog import ConfigError, Mode, Tier
 from otel_watchdog.channels import SignalFile
 from otel_watchdog.testing import correction
+from otel_watchdog.transport import signal_files
 
 
 @pytest.fixture

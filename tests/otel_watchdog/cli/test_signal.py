@@ -5,11 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from otel_watchdog import Mode, signal_files
+from otel_watchdog import Mode
 from otel_watchdog.cli.app import app
 from otel_watchdog.cli.hooks import CAP
-from otel_watchdog.signal_files import Signal
 from otel_watchdog.testing import correction
+from otel_watchdog.transport import signal_files
+from otel_watchdog.transport.signal_files import Signal
 
 runner = CliRunner()
 

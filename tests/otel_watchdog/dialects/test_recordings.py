@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from otel_watchdog import ModelTurn, RunEnded, RunStarted, ToolCall, ToolOutcome, ToolResult
-from otel_watchdog.content import parsed
+from otel_watchdog.reading.content import parsed
 from tests.otel_watchdog.dialects.gaps import (
     ESTIMATED,
     NOT_IN_SPANS,

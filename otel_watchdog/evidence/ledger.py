@@ -1,0 +1,292 @@
+"""Is anything new? What one session's finished calls amount to, in bounded memory."""
+
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
+import xxhash
+
+from otel_watchdog.evidence import failures, masks
+from otel_watchdog.evidence.effects import Doing, doing_of
+from otel_watchdog.evidence.exchanges import (
+    EMPTY,
+    ERROR,
+    EXECUTE,
+    OK,
+    READ,
+    THINK,
+    UNCLEAR,
+    WAIT,
+    WRITE,
+    Exchange,
+)
+from otel_watchdog.evidence.masks import LearnedMasks
+from otel_watchdog.evidence.shell import COMMAND_KEYS, listed
+from otel_watchdog.model import ToolOutcome
+
+MAX_SEEN: Final = 256
+"""Results, and changes, that a session remembers."""
+
+MAX_CALLS: Final = 64
+"""Different calls whose last result is kept for comparison."""
+
+MAX_TOOLS: Final = 16
+
+VOLATILE_KEYS: Final = listed(
+    "request_id requestId nonce trace_id timestamp idempotency_key correlation_id timeout "
+    "timeout_ms timeout_seconds"
+)
+"""Arguments that do not change what is asked."""
+
+LABEL_KEYS: Final = frozenset({"description", "explanation", "justification", "security_risk"})
+"""Arguments of shell tools that speak about the command."""
+
+_LENGTH_SLACK: Final = 48
+_ECHO_CHARS: Final = 4000
+_MIN_COMPARED: Final = 200
+_MAX_REWORDED: Final = 600
+"""Two long texts that were read at different places are hardly the same but for a clock."""
+_BLANKS: Final = re.compile(r"(?:\s|\\n|\\t)+")
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Asked(NamedTuple):
+    """A call as it was made."""
+
+    tool: str
+    key: str
+    """Tool and canonical arguments."""
+    arguments: Mapping[str, Any] | None
+    is_known: bool
+    """Whether the arguments were captured."""
+    time: float | None
+    batch: int
+
+
+class Answer(NamedTuple):
+    """A result as it came."""
+
+    text: str | None
+    raw: int | None
+    outcome: ToolOutcome
+    error: str | None
+
+
+class Ledger:
+    """Makes the record of each finished call, and knows what is new about it."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.era = 0
+        self.news = 0
+        self.previous: Exchange | None = None
+        """The latest that neither waited nor only thought."""
+        self._number = 0
+        self._seen: dict[int, None] = {}
+        self._changes: dict[str, None] = {}
+        self._aliases: dict[int, int] = {}
+        self._by_call: dict[str, tuple[Exchange, float | None]] = {}
+        self._by_tool: dict[str, Exchange] = {}
+        self._lows: dict[str, int] = {}
+        self._learned = LearnedMasks()
+
+    def hear_user(self) -> None:
+        """Note that somebody spoke: whatever was asked before may be asked again."""
+        self.epoch += 1
+        self.era += 1
+        self._seen.clear()
+        self._lows.clear()
+
+    def finish(self, asked: Asked, answer: Answer) -> Exchange:
+        """Return the record of a finished call."""
+        doing = doing_of(asked.tool, asked.arguments)
+        exchange = Exchange()
+        self._number += 1
+        exchange.number = self._number
+        exchange.tool = asked.tool
+        exchange.key = asked.key
+        exchange.arguments = asked.arguments
+        exchange.identity = _identity(asked, doing) if asked.is_known else None
+        exchange.effect = doing.effect
+        exchange.is_idle = doing.effect is WAIT or doing.effect is THINK
+        exchange.is_poll = doing.is_poll
+        exchange.is_shell = doing.command is not None
+        exchange.batch = asked.batch
+        self._read(exchange, answer)
+        known = exchange.identity
+        last, before = self._by_call.pop(known, (None, None)) if known else (None, None)
+        exchange.last = last
+        if last is not None:
+            last.last = None
+        exchange.gap = None if asked.time is None or before is None else asked.time - before
+        exchange.digest = self._digest(exchange, last)
+        exchange.is_known = known is not None and exchange.digest is not None
+        if known:
+            _remember(self._by_call, known, (exchange, asked.time), MAX_CALLS)
+        previous = self.previous
+        exchange.in_batch = previous is not None and previous.batch == asked.batch
+        self._judge(exchange, previous)
+        if not exchange.is_idle:
+            self.previous = exchange
+            if exchange.text:
+                self._by_tool.pop(exchange.tool, None)
+                _remember(self._by_tool, exchange.tool, exchange, MAX_TOOLS)
+        return exchange
+
+    def _read(self, exchange: Exchange, answer: Answer) -> None:
+        """Read the result."""
+        exchange.raw = answer.raw
+        exchange.error = exchange.signature = exchange.trouble = exchange.low = None
+        exchange.is_echo = False
+        text = answer.text
+        if text is None:
+            exchange.text = ""
+            exchange.outcome = answer.outcome
+            if answer.outcome is ERROR and answer.error:
+                self._read_error(exchange, answer.error)
+            return
+        bare = masks.bare(text)
+        if bare is not text:
+            exchange.raw = xxhash.xxh3_64_intdigest(bare.encode("utf-8", "surrogatepass"))
+        exchange.text = text = masks.cut(bare)
+        effect = exchange.effect
+        exchange.is_echo = effect is EXECUTE and failures.is_echo(text, exchange.arguments)
+        outcome = failures.outcome_of(
+            text, answer.outcome, effect, is_shell=exchange.is_shell, is_echo=exchange.is_echo
+        )
+        exchange.outcome = outcome
+        if outcome is ERROR:
+            exchange.is_echo = False
+            self._read_error(exchange, text or answer.error or "")
+        elif effect is UNCLEAR and outcome is OK and not exchange.is_poll:
+            exchange.is_poll = len(text) < _MIN_COMPARED and failures.is_pending(text)
+        if effect is not READ and effect is not THINK:
+            exchange.low = failures.low_of(text)
+
+    def _read_error(self, exchange: Exchange, text: str) -> None:
+        if len(text) < _ECHO_CHARS and exchange.arguments:
+            text = masks.without_echo(text, exchange.values)
+        exchange.error = failures.line_of(text)
+        exchange.signature = failures.signature_of(exchange.error)
+        exchange.trouble = failures.trouble_of(text)
+
+    def _digest(self, exchange: Exchange, last: Exchange | None) -> int | None:
+        """Return a digest that results share which differ in volatile tokens alone.
+
+        Texts are masked only where there is something alike to compare with.
+        """
+        raw = exchange.raw
+        if raw is None:
+            return None
+        known = self._aliases.get(raw)
+        if known is not None:
+            return known
+        digest = raw
+        near = None
+        if len(exchange.text) <= _MAX_REWORDED or exchange.effect is not READ:
+            near = self._by_tool.get(exchange.tool)
+        for other in (last, near):
+            if other is None or other.digest is None:
+                continue
+            if not _may_equal(exchange, other):
+                continue
+            if self._are_alike(exchange, other, learn=other is last):
+                digest = other.digest
+                break
+        _remember(self._aliases, raw, digest, MAX_SEEN)
+        return digest
+
+    def _are_alike(self, exchange: Exchange, other: Exchange, *, learn: bool) -> bool:
+        one, against = exchange.text, other.text
+        echoed = exchange.values if len(one) < _ECHO_CHARS else ()
+        others = other.values if len(against) < _ECHO_CHARS else ()
+        if masks.are_alike(one, against, echoed, others):
+            return True
+        learned, tool = self._learned, exchange.tool
+        if learn:
+            learned.learn(tool, against, one)
+        if not learned.knows(tool):
+            return False
+        return masks.are_alike(
+            learned.apply(tool, one), learned.apply(tool, against), echoed, others
+        )
+
+    def _judge(self, exchange: Exchange, previous: Exchange | None) -> None:
+        """Say what is new, and begin an epoch where something has changed."""
+        tool, effect, outcome = exchange.tool, exchange.effect, exchange.outcome
+        low, novel_low = exchange.low, False
+        if low is not None:
+            best = self._lows.get(tool)
+            novel_low = best is not None and low < best
+            if best is None or novel_low:
+                _remember(self._lows, tool, low, MAX_TOOLS)
+        changed = False
+        identity = exchange.identity
+        if identity is not None and effect is not READ and not exchange.is_idle:
+            if (outcome is OK or outcome is EMPTY) and identity not in self._changes:
+                changed = effect is WRITE or (
+                    (effect is UNCLEAR or effect is EXECUTE)
+                    and previous is not None
+                    and previous.tool != tool
+                )
+            self._changes.pop(identity, None)
+            _remember(self._changes, identity, None, MAX_SEEN)
+        exchange.is_novel = changed or novel_low
+        if exchange.is_novel:
+            self.epoch += 1
+        digest = exchange.digest
+        exchange.is_new = digest is None or digest not in self._seen
+        if digest is not None and not exchange.is_idle:
+            if exchange.is_new:
+                self.news += outcome is OK
+            else:
+                del self._seen[digest]
+            _remember(self._seen, digest, None, MAX_SEEN)
+        exchange.epoch, exchange.era, exchange.news = self.epoch, self.era, self.news
+
+
+def _remember(memory: dict[Key, Value], key: Key, value: Value, limit: int) -> None:
+    """Put it in, as the newest; the oldest goes where there are too many."""
+    if len(memory) >= limit and key not in memory:
+        del memory[next(iter(memory))]
+    memory[key] = value
+
+
+def _identity(asked: Asked, doing: Doing) -> str:
+    arguments = asked.arguments
+    if arguments is None:
+        return asked.key
+    if doing.command is not None:
+        rest = {
+            key: value
+            for key, value in arguments.items()
+            if key not in COMMAND_KEYS and key not in LABEL_KEYS and key not in VOLATILE_KEYS
+        }
+        return f"{asked.tool}\0{doing.command}" + (f"\0{sorted(rest.items())!r}" if rest else "")
+    key = asked.key
+    if not VOLATILE_KEYS.isdisjoint(arguments):
+        rest = {name: value for name, value in arguments.items() if name not in VOLATILE_KEYS}
+        if rest:
+            key = f"{asked.tool}\0{orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()}"
+    if "  " in key or "\\n" in key or "\\t" in key:
+        return _BLANKS.sub(" ", key)
+    return key
+
+
+def _may_equal(one: Exchange, other: Exchange) -> bool:
+    """Say cheaply whether two results can be alike but for volatile tokens and echoes."""
+    if one.outcome is not other.outcome:
+        return False
+    length, against = len(one.text), len(other.text)
+    if length < _MIN_COMPARED and against < _MIN_COMPARED:
+        return True
+    apart = abs(length - against) - _LENGTH_SLACK
+    return apart <= 0 or apart <= _echoed(one) + _echoed(other)
+
+
+def _echoed(exchange: Exchange) -> int:
+    return sum(map(len, exchange.values))

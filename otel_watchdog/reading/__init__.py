@@ -1,0 +1,1 @@
+"""What dialects share to read a span: content and its wrappings, messages, histories, outcomes."""

@@ -1,0 +1,1 @@
+"""How corrections travel: HTTP, server-sent events, the signal file, threads behind."""

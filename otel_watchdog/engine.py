@@ -93,28 +93,35 @@ class Watchdog:
         mode = self.outfit.config.mode
         return Mode.OBSERVE if mode > Mode.OBSERVE and settings.is_paused() else mode
 
-    def observe(self, observation: Observation) -> Correction | None:
+    def observe(  # noqa: C901 - every observation comes through here: one pass, no detours
+        self, observation: Observation
+    ) -> Correction | None:
         """Take in one observation; return the correction it calls for, if any.
 
         A session's observations come in order; sessions may be mixed. At most one correction a
         turn. With mode `observe` the correction is a would-be one: record it, do not deliver it.
         """
-        session = self._sessions.get(observation.session) or self._begin(observation.session)
+        kind = type(observation)
+        session = self._sessions.get(observation.session)
+        if session is None:
+            session = self._begin(observation.session)
         if observation.time is not None:
             session.now = observation.time
-        if observation.turn > session.turn or isinstance(observation, RunStarted):
+        if observation.turn > session.turn or kind is RunStarted:
             self._turn(session, observation)
-        rule: ToolRule | None = None
-        if type(observation) is ToolCall or type(observation) is ToolResult:
-            observation, rule = self.outfit.read(session, observation)
         progress = session.progress
+        rule: ToolRule | None = None
+        if (
+            type(observation) is ToolCall or type(observation) is ToolResult
+        ) and observation.name not in self.outfit.plain:
+            observation, rule = self.outfit.read(session, observation)
         progress.observe(observation)
-        if rule is not None and rule.poll and type(observation) is ToolResult:
+        if rule is not None and rule.poll and kind is ToolResult:
             progress.declare_poll()
         if session.responses.open:
             self._tell(session, session.responses.observe(observation, progress))
         found: list[Finding] | None = None
-        for detector in session.watching.get(type(observation), ()):
+        for detector in session.watching.get(kind, ()):
             try:
                 finding = detector.observe(observation, progress)
             except Exception as error:  # noqa: BLE001 - a plug-in may raise anything

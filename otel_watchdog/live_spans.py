@@ -20,12 +20,15 @@ _OF_AGENTS: Final = (semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_AGENT_ID)
 class LiveSpan:
     """An SDK span, open or ended, as a `Span`; a value is fetched when it is asked for."""
 
-    __slots__ = ("_span", "attributes")
+    __slots__ = ("_span", "attributes", "parent_id", "span_id", "start")
 
     def __init__(self, span: Any) -> None:
         self._span = span
-        attributes = span.attributes
-        self.attributes: Mapping[str, Any] = attributes.copy() if attributes else {}
+        attributes, parent = span.attributes, span.parent
+        self.attributes: Mapping[str, Any] = {} if attributes is None else attributes.copy()
+        self.parent_id: int | None = None if parent is None else parent.span_id
+        self.span_id: int = span.context.span_id
+        self.start: float = span.start_time / _NANOSECONDS
 
     @property
     def name(self) -> str:
@@ -50,17 +53,6 @@ class LiveSpan:
         return int(self._span.context.trace_id)
 
     @property
-    def span_id(self) -> int:
-        """See `Span.span_id`."""
-        return int(self._span.context.span_id)
-
-    @property
-    def parent_id(self) -> int | None:
-        """See `Span.parent_id`."""
-        parent = self._span.parent
-        return parent.span_id if parent is not None else None
-
-    @property
     def events(self) -> Sequence[SpanEvent]:
         """See `Span.events`."""
         # Most spans have none, and the SDK copies an empty list under a lock to say so.
@@ -78,11 +70,6 @@ class LiveSpan:
     def status_text(self) -> str:
         """See `Span.status_text`."""
         return self._span.status.description or ""
-
-    @property
-    def start(self) -> float:
-        """See `Span.start`."""
-        return float(self._span.start_time / _NANOSECONDS)
 
     @property
     def end(self) -> float | None:

@@ -11,10 +11,10 @@ from otel_watchdog.detectors import Detector
 from otel_watchdog.evidence.effects import nature_of
 from otel_watchdog.evidence.exchanges import Effect
 from otel_watchdog.memory import Memory
-from otel_watchdog.model import Observation, ToolCall, ToolResult
+from otel_watchdog.model import ToolCall, ToolResult
 from otel_watchdog.policies import Attached, Policy
 from otel_watchdog.responses import Responses
-from otel_watchdog.rules import ToolRule, reduced
+from otel_watchdog.rules import MAX_KNOWN, ToolRule, reduced
 
 MAX_HELPERS: Final = 64
 """Open calls of other agents that a session remembers; the oldest is forgotten first."""
@@ -66,6 +66,8 @@ class Outfit:
         self.config = config
         self._waits = config.wait_for_sub_agents
         self._version += 1
+        self.plain: set[str] = set()
+        """Names of tools of which `read` has nothing to say."""
 
     def switch_off(self, name: str) -> None:
         """Give sessions to come no detector of this name."""
@@ -93,24 +95,30 @@ class Outfit:
                 memory.policy.attach(session)
         memory.version, memory.profiled = self._version, own
 
-    def read(self, memory: Memory, seen: Observation) -> tuple[Observation, ToolRule | None]:
+    def read(
+        self, memory: Memory, seen: ToolCall | ToolResult
+    ) -> tuple[ToolCall | ToolResult, ToolRule | None]:
         """Return an observation as the rules have it, and the rule of its tool.
+
+        A tool of which there is nothing to say is put among the `plain` ones.
 
         Args:
             memory: The session's.
             seen: A tool's call or result.
         """
-        if self._waits and isinstance(seen, ToolCall | ToolResult):
+        hint, rule = self.rules.hint(seen.name), self.rules.tool(seen.name)
+        delegates = self._waits and _delegates(seen.name)
+        if hint is None and rule is None and not delegates:
+            if len(self.plain) >= MAX_KNOWN:
+                self.plain.clear()
+            self.plain.add(seen.name)
+        if delegates:
             _delegate(memory, seen)
-        if type(seen) is ToolCall:
-            hint = self.rules.hint(seen.name)
-            if hint is not None:
-                memory.votes[hint] = memory.votes.get(hint, 0) + 1
-            rule = self.rules.tool(seen.name)
-            if rule is not None and rule.loop_key:
-                return reduced(seen, rule.loop_key), rule
+        if type(seen) is not ToolCall:
             return seen, rule
-        return seen, self.rules.tool(seen.name) if type(seen) is ToolResult else None
+        if hint is not None:
+            memory.votes[hint] = memory.votes.get(hint, 0) + 1
+        return reduced(seen, rule.loop_key) if rule is not None and rule.loop_key else seen, rule
 
     def is_exempt(self, memory: Memory, rule: ToolRule | None) -> bool:
         """Say whether a session, or the tool of a rule, is never corrected."""
@@ -125,11 +133,14 @@ class Outfit:
         return [detector for detector in detectors if detector.name not in self._off]
 
 
+def _delegates(tool: str) -> bool:
+    """Say whether a tool runs another agent, by its name."""
+    nature = nature_of(tool)
+    return nature.effect is Effect.HAND_OFF or not nature.words.isdisjoint(_HELPERS)
+
+
 def _delegate(memory: Memory, seen: ToolCall | ToolResult) -> None:
     """Note where a call that runs another agent begins and ends."""
-    nature = nature_of(seen.name)
-    if nature.effect is not Effect.HAND_OFF and not nature.words & _HELPERS:
-        return
     key = seen.call_id or seen.name
     if isinstance(seen, ToolCall):
         memory.helpers[key] = None

@@ -238,13 +238,15 @@ class WatchdogSpanProcessor(SpanProcessor):
         self, observations: Sequence[Observation], judged: LiveSpan, node: Node
     ) -> list[Correction]:
         corrections = []
+        observe = self._engine.observe
+        if self._reloader.is_due:
+            self._reloader.start_run()
         for observation in observations:
-            begins = isinstance(observation, RunStarted)
-            if begins or self._reloader.is_due:
-                self._reloader.start_run()
+            begins = type(observation) is RunStarted
             if begins:
+                self._reloader.start_run()
                 self._channels.mailbox.start_run(observation.session)
-            correction = self._engine.observe(observation)
+            correction = observe(observation)
             if begins:
                 category = live_spans.category_of((judged, *(one.span for one in node.above())))
                 self._engine.categorize(observation.session, category)

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 import xxhash
 
-from otel_watchdog.evidence.exchanges import Exchange
-from otel_watchdog.evidence.ledger import Answer, Asked, Ledger
+from otel_watchdog.evidence.exchanges import Call, Exchange
+from otel_watchdog.evidence.ledger import Asked, Ledger
 from otel_watchdog.model import (
     MARKER,
     ModelTurn,
@@ -35,20 +35,15 @@ MAX_BEHIND: Final = 64
 MAX_BEHIND_CHARS: Final = 65_536
 """Text of results that waits likewise; the newest result waits however long it is."""
 
+_KEPT_BEHIND: Final = 48
+"""Of `MAX_BEHIND`, after some were forgotten: not one by one, on the traced program's thread."""
+
 PATH_KEYS: Final = frozenset({"target", "source", "destination", "src", "dst", "cwd"})
 """Argument names whose text values are paths; so are those that hold a word of `PATH_WORDS`."""
 
 PATH_WORDS: Final = ("path", "file", "dir", "folder")
 
-
-class Call(NamedTuple):
-    """Who a tool call is: two calls are the same if their keys are."""
-
-    name: str
-    key: str
-    """Tool and canonical arguments; unique where the arguments were not captured."""
-    arguments: Mapping[str, Any] | None
-    """The cleaned arguments, where they are a JSON object."""
+_UNKNOWN: Final = ToolOutcome.UNKNOWN
 
 
 class Result(NamedTuple):
@@ -106,10 +101,10 @@ class Progress:
         self.turns_with_text = 0
         self._exchange: Exchange | None = None
         self._ledger = Ledger()
-        self._behind: deque[tuple[Asked, Answer] | None] = deque()
+        self._behind: deque[tuple[Asked, ToolResult, int | None] | None] = deque()
         """What the ledger has not been told; `None`: a user has spoken."""
         self._behind_chars = 0
-        self._open: deque[tuple[str, str | None, Asked]] = deque(maxlen=MAX_OPEN_CALLS)
+        self._open: deque[Asked] = deque(maxlen=MAX_OPEN_CALLS)
         self._batch = 0
         self._batch_turn: int | None = None
         """The turn all of whose calls are one decision; `None` where the trace does not say."""
@@ -160,79 +155,80 @@ class Progress:
         self._behind.clear()
         self._behind_chars = 0
 
-    def _fall_behind(self, entry: tuple[Asked, Answer] | None) -> None:
-        """Keep what the ledger will be told when somebody asks, within bounds."""
-        behind = self._behind
-        behind.append(entry)
-        self._behind_chars += _chars(entry)
-        while len(behind) > 1 and (
-            len(behind) > MAX_BEHIND or self._behind_chars > MAX_BEHIND_CHARS
-        ):
-            self._behind_chars -= _chars(behind.popleft())
-
     def observe(self, observation: Observation) -> None:
         """Take in the session's next fact."""
-        if isinstance(observation, ToolCall):
+        if type(observation) is ToolCall:
             self._observe_call(observation)
-        elif isinstance(observation, ToolResult):
+        elif type(observation) is ToolResult:
             self._observe_result(observation)
-        elif isinstance(observation, ModelTurn):
+        elif type(observation) is ModelTurn:
             self.turns += 1
-            self.turns_with_text += observation.text is not None
+            if observation.text is not None:
+                self.turns_with_text += 1
             self._is_asking = False
-            several = observation.tool_calls is not None and observation.tool_calls > 1
-            self._batch_turn = observation.turn if several else None
-        elif isinstance(observation, UserMessage) and not is_ours(observation):
-            self._fall_behind(None)
+            several = observation.tool_calls
+            self._batch_turn = observation.turn if several is not None and several > 1 else None
+        elif type(observation) is UserMessage and not is_ours(observation):
+            self._behind.append(None)
+            self._keep_bounds()
 
     def _observe_call(self, call: ToolCall) -> None:
         self.calls += 1
-        known = call.arguments is not None
-        if call.arguments is None:
-            found = Call(call.name, f"{call.name}\0?{self.calls}", None)
+        name, given = call.name, call.arguments
+        if given is None:
+            found = Call(name, f"{name}\0?{self.calls}", None)
         else:
             self.calls_with_arguments += 1
-            arguments, text = canonical(call.arguments)
-            found = Call(call.name, f"{call.name}\0{text}", arguments)
+            arguments, text = canonical(given)
+            found = Call(name, f"{name}\0{text}", arguments)
         self.call = found
-        if not self._is_asking and self._batch_turn != call.turn:
-            self._batch += 1
-        self._is_asking = True
-        asked = Asked(found.name, found.key, found.arguments, known, call.time, self._batch)
-        self._open.append((call.name, call.call_id, asked))
+        if not self._is_asking:
+            if self._batch_turn != call.turn:
+                self._batch += 1
+            self._is_asking = True
+        self._open.append(Asked(found, call.call_id, given is not None, call.time, self._batch))
 
     def _observe_result(self, result: ToolResult) -> None:
         self.results += 1
-        text = result.result
-        digest = None
+        text, outcome = result.result, result.outcome
+        digest = raw = None
         no_op = False
         if text is not None:
             self.results_with_content += 1
             if text:
-                digest = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+                digest = raw = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
                 no_op = "no_op" in text and _declares_no_op(text)
-        if result.outcome is not ToolOutcome.UNKNOWN:
+                self._behind_chars += len(text)
+            else:
+                raw = 0
+        if outcome is not _UNKNOWN:
             self.results_with_outcome += 1
-        self.result = Result(result.name, result.outcome, digest, no_op, result.error)
+        self.result = Result(result.name, outcome, digest, no_op, result.error)
         self._is_asking = False
-        if text == "":
-            digest = 0
-        answer = Answer(text, digest, result.outcome, result.error)
-        self._fall_behind((self._answered(result), answer))
+        behind = self._behind
+        behind.append((self._answered(result), result, raw))
+        if len(behind) > MAX_BEHIND or self._behind_chars > MAX_BEHIND_CHARS:
+            self._keep_bounds()
 
     def _answered(self, result: ToolResult) -> Asked:
         """Return the call that a result belongs to: by id, else the oldest open one of its name."""
+        call_id = result.call_id
         calls = self._open
-        for place, (name, call_id, asked) in enumerate(calls):
-            if call_id == result.call_id and (call_id is not None or name == result.name):
+        for place, asked in enumerate(calls):
+            if asked.call_id == call_id and (call_id is not None or asked.call.name == result.name):
                 del calls[place]
                 return asked
         self._batch += 1
-        return Asked(result.name, "", None, is_known=False, time=result.time, batch=self._batch)
+        unasked = Call(result.name, "", None)
+        return Asked(unasked, None, is_known=False, time=result.time, batch=self._batch)
 
-
-def _chars(entry: tuple[Asked, Answer] | None) -> int:
-    return len(entry[1].text or "") if entry is not None else 0
+    def _keep_bounds(self) -> None:
+        """Forget what has waited longest for somebody to ask, where too much waits."""
+        behind = self._behind
+        kept = len(behind) if len(behind) <= MAX_BEHIND else _KEPT_BEHIND
+        while len(behind) > 1 and (len(behind) > kept or self._behind_chars > MAX_BEHIND_CHARS):
+            oldest = behind.popleft()
+            self._behind_chars -= len(oldest[1].result or "") if oldest is not None else 0
 
 
 def is_ours(message: UserMessage) -> bool:
@@ -257,7 +253,7 @@ def canonical(arguments: str) -> tuple[Mapping[str, Any] | None, str]:
     if not isinstance(value, dict):
         return None, arguments
     for key, item in value.items():
-        if is_path_key(key) and isinstance(item, str):
+        if type(item) is str and is_path_key(key):
             value[key] = clean_path(item)
     try:
         return value, orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -81,17 +81,16 @@ class Sessions:
             span: The span.
             reading: What was read of it.
         """
+        told: list[Observation] = []
         if type(reading) is ToolReading:
-            told = self._observe_tool(node, span, reading)
-        elif isinstance(reading, ModelReading):
+            self._observe_tool(node, span, reading, told)
+        elif type(reading) is ModelReading:
             told = self._observe_model(node, span, reading)
-        elif isinstance(reading, RunReading):
+        elif type(reading) is RunReading:
             told = self._observe_run(node, span, reading)
-        else:
-            told = []
         parent = node.parent
         if parent is not None and parent.children and node.ended is None:
-            parent.children.pop(span.span_id, None)
+            parent.children.pop(node.span_id, None)
         if node.holds:
             told += self._release(node, None)
         return told
@@ -120,7 +119,7 @@ class Sessions:
         run = self._run(node, self._owner(node), log, reading, told)
         if type(reading) is ToolReading:
             reading.partial = reading.partial and around is not None
-            told += run.tool(log, reading, run.calls.find(reading))
+            run.tool(log, reading, run.calls.find(reading), told)
         elif isinstance(reading, ModelReading):
             told += run.logged_turn(log, reading)
         return told
@@ -164,13 +163,15 @@ class Sessions:
         """Return the sessions that are kept, least recently heard of first."""
         return self._residence.known()
 
-    def _observe_tool(self, node: Node, span: Span, reading: ToolReading) -> list[Observation]:
-        told: list[Observation] = []
-        owner = self._tool_owner(node, span, reading, told) if node.parent is not None else None
+    def _observe_tool(
+        self, node: Node, span: Span, reading: ToolReading, told: list[Observation]
+    ) -> None:
+        parent = node.parent
+        owner = None if parent is None else self._tool_owner(parent, span, reading, told)
         if owner is not None and owner.run is None:
-            return told
+            return
         if not reading.name:
-            return told  # it only added to a span around it, if there was one
+            return  # it only added to a span around it, if there was one
         if node.run is not None:
             told += node.run.end(span.end, None)
         if node.inner is not None:
@@ -178,28 +179,34 @@ class Sessions:
         if type(node.logged) is ToolReading:
             merge(reading, node.logged)
             reading.partial = False
-        parent = node.parent
         outer = None
-        if parent is not None and parent.children:
+        if not node.is_eldest:
             outer = self._beside(node, span, reading, told)
             if outer is not None and is_double(outer, reading):
-                return told
+                return
         run = self._run(node, owner, span, reading, told)
         call = run.calls.find(reading)
         if outer is not None and call is None and parent is not None:
             node.ended = (span, reading)
             parent.holds += 1
-            return told
-        told += run.tool(span, reading, call)
+            return
+        run.tool(span, reading, call, told)
         if parent is not None and parent.holds:
             told += self._release(parent, node)
-        return told
 
     def _tool_owner(
-        self, node: Node, span: Span, reading: ToolReading, told: list[Observation]
+        self, around: Node, span: Span, reading: ToolReading, told: list[Observation]
     ) -> Node | None:
-        """Return the run's span around a tool span, or the tool's whose part it is, if any."""
-        for owner in node.above():
+        """Return the run's span around a tool span, or the tool's whose part it is, if any.
+
+        Args:
+            around: The span right above it.
+            span: The tool's span.
+            reading: What was read of it.
+            told: Gets what is to be told first.
+        """
+        owner: Node | None = around
+        while owner is not None:
             above = owner.reading or self._reading(owner)
             if owner.run is not None:
                 return owner
@@ -211,6 +218,7 @@ class Sessions:
                 self._begin_turn(owner, span, above, told)
             elif type(above) is PartReading and above.step:
                 reading.step = owner.span_id
+            owner = owner.parent
         return None
 
     def _beside(
@@ -254,7 +262,7 @@ class Sessions:
             if sibling.ended is not None:
                 span, reading = sibling.ended
                 run = self._run(sibling, self._owner(sibling), span, reading, told)
-                told += run.tool(span, reading, run.calls.find(reading))
+                run.tool(span, reading, run.calls.find(reading), told)
                 parent.holds -= 1
                 del siblings[span_id]
             elif until not in (None, sibling) and type(self._reading(sibling)) is ToolReading:

@@ -6,10 +6,11 @@ from typing import ClassVar, Final
 
 from otel_watchdog.evidence import shell
 from otel_watchdog.evidence.effects import nature_of
+from otel_watchdog.evidence.exchanges import Call
 from otel_watchdog.evidence.shell import COMMAND_KEYS
 from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolCall
-from otel_watchdog.progress import Call, Progress
+from otel_watchdog.progress import Progress
 from otel_watchdog.wording import shortened
 
 MAX_CALLS = 200

@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 from otel_watchdog.errors import ConfigError
+from otel_watchdog.evidence.exchanges import Call
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolCall
-from otel_watchdog.progress import Call, Progress, is_path_key
+from otel_watchdog.progress import Progress, is_path_key
 from otel_watchdog.wording import shortened
 
 MIN_THRESHOLD = 2

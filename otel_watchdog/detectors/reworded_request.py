@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
 from otel_watchdog.evidence.effects import doing_of
-from otel_watchdog.evidence.exchanges import HAND_OFF, THINK, WAIT, WRITE
+from otel_watchdog.evidence.exchanges import HAND_OFF, THINK, WAIT, WRITE, Call
 from otel_watchdog.evidence.failures import acknowledges
 from otel_watchdog.evidence.likeness import STOP_WORDS, is_prose, overlap, values_of, words_of
 from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolCall, UserMessage
-from otel_watchdog.progress import Call, Progress, is_ours
+from otel_watchdog.progress import Progress, is_ours
 from otel_watchdog.wording import shortened
 
 ALIKE = 0.6

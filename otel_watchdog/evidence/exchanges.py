@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from otel_watchdog.evidence.likeness import values_of, words_of
 from otel_watchdog.model import ToolOutcome
@@ -50,6 +50,16 @@ HAND_OFF: Final = Effect.HAND_OFF
 UNCLEAR: Final = Effect.UNKNOWN
 SERVER: Final = Trouble.SERVER
 AUTH: Final = Trouble.AUTH
+
+
+class Call(NamedTuple):
+    """Who a tool call is: two calls are the same if their keys are."""
+
+    name: str
+    key: str
+    """Tool and canonical arguments; unique where the arguments were not captured."""
+    arguments: Mapping[str, Any] | None
+    """The cleaned arguments, where they are a JSON object."""
 
 
 class Exchange:

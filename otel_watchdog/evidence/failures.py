@@ -40,10 +40,18 @@ _ANSWERS: Final = re.compile(r"(?i)final_?answer|\bsubmit\b")
 _FRAME: Final = listed("execution logs last output from code snippet none stdout result")
 
 _NOTHING = r"\s*:\s*(?:null|false|\"\")"
+_STATUS: Final = (
+    r"[45]\d\d (?:client error|server error|error\b|bad (?:gateway|request)|conflict\b|forbidden"
+    r"|gateway time|gone\b|insufficient|internal|invalid|locked\b|method not|not (?:acceptable"
+    r"|allowed|authorized|found|implemented)|overloaded|payload too|payment req|permission|pre"
+    r"condition|proxy auth|rate limit|request (?:entity|time|uri)|service (?:temp|un)|site is"
+    r"|time[- ]?out\b|too many|unauthenticated|unauthori[sz]ed|unavailable|unprocess|unsupported)"
+)
+"""A status of HTTP with its reason: `412 passed` and `500 rows` are none."""
 _STRONG: Final = re.compile(
     rf"(?i)\W{{0,8}}(?:error\b(?!\"?{_NOTHING})|is_?error\"(?!{_NOTHING})|fehler\b|erreur\b|errore\b"
     r"|错误|エラー|could not|cannot|can't|unable to|invalid action|http [45]\d\d\b"
-    r"|[45]\d\d (?!\W*\d)[a-z]|upstream\b|not read again|blocked\b|traceback|failed\b"
+    rf"|{_STATUS}|upstream\b|not read again|blocked\b|traceback|failed\b"
     r"|tool call limit)"
 )
 _WEAK: Final = re.compile(

@@ -1,14 +1,14 @@
 """Is anything new? What one session's finished calls amount to, in bounded memory."""
 
 import re
-from collections.abc import Hashable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Hashable
+from typing import Final, NamedTuple, TypeVar
 
 import orjson
 import xxhash
 
 from otel_watchdog.evidence import failures, masks
-from otel_watchdog.evidence.effects import Doing, doing_of
+from otel_watchdog.evidence.effects import doing_of
 from otel_watchdog.evidence.exchanges import (
     EMPTY,
     ERROR,
@@ -19,11 +19,12 @@ from otel_watchdog.evidence.exchanges import (
     UNCLEAR,
     WAIT,
     WRITE,
+    Call,
     Exchange,
 )
 from otel_watchdog.evidence.masks import LearnedMasks
 from otel_watchdog.evidence.shell import COMMAND_KEYS, listed
-from otel_watchdog.model import ToolOutcome
+from otel_watchdog.model import ToolResult
 
 MAX_SEEN: Final = 256
 """Results, and changes, that a session remembers."""
@@ -47,6 +48,8 @@ _ECHO_CHARS: Final = 4000
 _MIN_COMPARED: Final = 200
 _MAX_REWORDED: Final = 600
 """Two long texts that were read at different places are hardly the same but for a clock."""
+_NEVER: Final = (None, None)
+"""The last time of a call that was never made."""
 _BLANKS: Final = re.compile(r"(?:\s|\\n|\\t)+")
 
 
@@ -57,23 +60,12 @@ Value = TypeVar("Value")
 class Asked(NamedTuple):
     """A call as it was made."""
 
-    tool: str
-    key: str
-    """Tool and canonical arguments."""
-    arguments: Mapping[str, Any] | None
+    call: Call
+    call_id: str | None
     is_known: bool
     """Whether the arguments were captured."""
     time: float | None
     batch: int
-
-
-class Answer(NamedTuple):
-    """A result as it came."""
-
-    text: str | None
-    raw: int | None
-    outcome: ToolOutcome
-    error: str | None
 
 
 class Ledger:
@@ -101,48 +93,54 @@ class Ledger:
         self._seen.clear()
         self._lows.clear()
 
-    def finish(self, asked: Asked, answer: Answer) -> Exchange:
-        """Return the record of a finished call."""
-        doing = doing_of(asked.tool, asked.arguments)
+    def finish(self, asked: Asked, answer: ToolResult, raw: int | None) -> Exchange:
+        """Return the record of a finished call.
+
+        Args:
+            asked: The call as it was made.
+            answer: The result as it came.
+            raw: Digest of the result; `None` if not captured.
+        """
+        call, _, is_known, time, batch = asked
+        tool, key, arguments = call
+        effect, is_poll, command = doing_of(tool, arguments)
         exchange = Exchange()
-        self._number += 1
-        exchange.number = self._number
-        exchange.tool = asked.tool
-        exchange.key = asked.key
-        exchange.arguments = asked.arguments
-        exchange.identity = _identity(asked, doing) if asked.is_known else None
-        exchange.effect = doing.effect
-        exchange.is_idle = doing.effect is WAIT or doing.effect is THINK
-        exchange.is_poll = doing.is_poll
-        exchange.is_shell = doing.command is not None
-        exchange.batch = asked.batch
+        exchange.number = self._number = self._number + 1
+        exchange.tool = tool
+        exchange.key = key
+        exchange.arguments = arguments
+        exchange.identity = known = _identity(call, command) if is_known else None
+        exchange.effect = effect
+        exchange.is_idle = is_idle = effect is WAIT or effect is THINK
+        exchange.is_poll = is_poll
+        exchange.is_shell = command is not None
+        exchange.batch = batch
+        exchange.raw = raw
         self._read(exchange, answer)
-        known = exchange.identity
-        last, before = self._by_call.pop(known, (None, None)) if known else (None, None)
+        last, before = self._by_call.pop(known, _NEVER) if known else _NEVER
         exchange.last = last
         if last is not None:
             last.last = None
-        exchange.gap = None if asked.time is None or before is None else asked.time - before
+        exchange.gap = None if time is None or before is None else time - before
         exchange.digest = self._digest(exchange, last)
         exchange.is_known = known is not None and exchange.digest is not None
         if known:
-            _remember(self._by_call, known, (exchange, asked.time), MAX_CALLS)
+            _remember(self._by_call, known, (exchange, time), MAX_CALLS)
         previous = self.previous
-        exchange.in_batch = previous is not None and previous.batch == asked.batch
+        exchange.in_batch = previous is not None and previous.batch == batch
         self._judge(exchange, previous)
-        if not exchange.is_idle:
+        if not is_idle:
             self.previous = exchange
             if exchange.text:
-                self._by_tool.pop(exchange.tool, None)
-                _remember(self._by_tool, exchange.tool, exchange, MAX_TOOLS)
+                self._by_tool.pop(tool, None)
+                _remember(self._by_tool, tool, exchange, MAX_TOOLS)
         return exchange
 
-    def _read(self, exchange: Exchange, answer: Answer) -> None:
+    def _read(self, exchange: Exchange, answer: ToolResult) -> None:
         """Read the result."""
-        exchange.raw = answer.raw
         exchange.error = exchange.signature = exchange.trouble = exchange.low = None
         exchange.is_echo = False
-        text = answer.text
+        text = answer.result
         if text is None:
             exchange.text = ""
             exchange.outcome = answer.outcome
@@ -256,22 +254,27 @@ def _remember(memory: dict[Key, Value], key: Key, value: Value, limit: int) -> N
     memory[key] = value
 
 
-def _identity(asked: Asked, doing: Doing) -> str:
-    arguments = asked.arguments
+def _identity(call: Call, command: str | None) -> str:
+    """Return tool and arguments in one spelling.
+
+    Args:
+        call: The call.
+        command: What `doing_of` makes of it, where it is a shell command.
+    """
+    tool, key, arguments = call
     if arguments is None:
-        return asked.key
-    if doing.command is not None:
+        return key
+    if command is not None:
         rest = {
-            key: value
-            for key, value in arguments.items()
-            if key not in COMMAND_KEYS and key not in LABEL_KEYS and key not in VOLATILE_KEYS
+            name: value
+            for name, value in arguments.items()
+            if name not in COMMAND_KEYS and name not in LABEL_KEYS and name not in VOLATILE_KEYS
         }
-        return f"{asked.tool}\0{doing.command}" + (f"\0{sorted(rest.items())!r}" if rest else "")
-    key = asked.key
+        return f"{tool}\0{command}" + (f"\0{sorted(rest.items())!r}" if rest else "")
     if not VOLATILE_KEYS.isdisjoint(arguments):
         rest = {name: value for name, value in arguments.items() if name not in VOLATILE_KEYS}
         if rest:
-            key = f"{asked.tool}\0{orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()}"
+            key = f"{tool}\0{orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()}"
     if "  " in key or "\\n" in key or "\\t" in key:
         return _BLANKS.sub(" ", key)
     return key

@@ -4,7 +4,7 @@ A tool call may stand in the model's answer, on its own span, and in the next mo
 Those are matched by call id; without one, by name and arguments among the latest that wait.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -45,7 +45,7 @@ class Calls:
         self._by_id: OrderedDict[str, Call] = OrderedDict()
         self._waiting: list[Call] = []
         """Oldest first."""
-        self._unasked: list[Call] = []
+        self._unasked: deque[Call] = deque(maxlen=MAX_CALLS)
         """Told of by their spans in the current turn: the model's answer may follow."""
 
     def ask(self, call: Call) -> None:
@@ -60,8 +60,6 @@ class Calls:
     def add(self, call: Call) -> None:
         """Keep a call that only its own span tells of; it does not wait: the span ended."""
         self._unasked.append(call)
-        if len(self._unasked) > MAX_CALLS:
-            self._unasked.pop(0)
         if call.call_id:
             self._name(call, call.call_id)
 

@@ -149,7 +149,9 @@ class Run:
         told.append(self._model_turn(span, reading))
         return told
 
-    def tool(self, span: Span, reading: ToolReading, call: Call | None) -> list[Observation]:
+    def tool(
+        self, span: Span, reading: ToolReading, call: Call | None, told: list[Observation]
+    ) -> None:
         """Tell of a tool call that ended.
 
         A span that does not say how its call ended may stand for one whose result is shown to
@@ -159,21 +161,20 @@ class Run:
             span: The tool span.
             reading: What was read of it.
             call: What `calls.find` returned for it.
+            told: Gets what is to be told.
         """
-        told: list[Observation] = []
         if (reading.partial or self._held is not None) and self._hold(span, reading, call, told):
-            return told
+            return
         if call is None:
             call = self._add(span, reading, told)
         elif call.done:
-            return told
+            return
         elif reading.result is None and reading.outcome is ToolOutcome.UNKNOWN:
             if call.late is None:
                 call.late = (reading, span.end)
                 self._late.append(call)
-            return told
+            return
         self._tell_result(call, reading, span.end, told)
-        return told
 
     def _hold(
         self, span: Span, reading: ToolReading, call: Call | None, told: list[Observation]
@@ -186,7 +187,7 @@ class Run:
         if not self._held.take(call, reading, span.end):
             return False
         if not self._model_turns:
-            told.extend(self._group_turn(span, reading.step))
+            self._group_turn(span, reading.step, told)
         self._tell_held(self._held.release(), told)
         return True
 
@@ -289,29 +290,28 @@ class Run:
     def _add(self, span: Span, reading: ToolReading, told: list[Observation]) -> Call:
         """Tell of a call that only its own span tells of."""
         if not self._model_turns:
-            told.extend(self._group_turn(span, reading.step))
-        call = Call(reading.name, reading.arguments, reading.call_id, self.turn)
-        if self._model_turns or call.call_id:
+            self._group_turn(span, reading.step, told)
+        name, arguments, call_id, turn = reading.name, reading.arguments, reading.call_id, self.turn
+        call = Call(name, arguments, call_id, turn)
+        if call_id or self._model_turns:
             self.calls.add(call)
-        told.append(
-            ToolCall(self.key, self.turn, call.name, call.arguments, call.call_id, span.start)
-        )
+        told.append(ToolCall(self.key, turn, name, arguments, call_id, span.start))
         return call
 
-    def _group_turn(self, span: Span, step: int | None) -> list[Observation]:
+    def _group_turn(self, span: Span, step: int | None, told: list[Observation]) -> None:
         """Count a turn for calls whose model call is not traced.
 
         Calls of one step share a turn; where there are no steps, calls that overlap do.
         """
         start = span.start
+        end = span.end or start
         apart = self.turn == 0 or start >= self._group_end
         begins = apart if step is None else step != self._step
         self._step = step
-        self._group_end = max(self._group_end, span.end or start)
-        if not begins:
-            return []
-        self.turn += 1
-        return [ModelTurn(session=self.key, turn=self.turn, time=span.start)]
+        self._group_end = max(self._group_end, end)
+        if begins:
+            self.turn += 1
+            told.append(ModelTurn(self.key, self.turn, start))
 
 
 def _said(output: Sequence[Message], what: Literal["text", "reasoning"]) -> str:

@@ -12,22 +12,26 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """An open span."""
+    """An open span.
 
-    __slots__ = (
-        "children",
-        "context",
-        "ended",
-        "holds",
-        "inner",
-        "logged",
-        "parent",
-        "reading",
-        "run",
-        "span",
-        "span_id",
-        "turn",
-    )
+    Most that it can hold it never does, so that stands in the class until it is set.
+    """
+
+    reading: "Reading | None" = None
+    run: "Run | None" = None
+    """The run that this span is; of a tool span, that of the agent inside the tool."""
+    turn: int | None = None
+    """The turn that this span is, once it was counted."""
+    inner: ToolReading | None = None
+    """What an inner span of the same tool call told."""
+    logged: ModelReading | ToolReading | None = None
+    """What log records told of this model or tool span."""
+    ended: tuple[Span, ToolReading] | None = None
+    """Set while an ended tool span waits for one that began earlier."""
+    children: "dict[int, Node] | None" = None
+    """Open spans right below, and ended tool spans that wait; in the order they began."""
+    holds: int = 0
+    """How many of the children wait."""
 
     def __init__(self, span_id: int, parent: "Node | None", span: Any, context: Any) -> None:
         self.span_id = span_id
@@ -36,21 +40,12 @@ class Node:
         """What to read it from, as long as nothing was read."""
         self.context = context
         """The context it began in; carried for who writes beside it."""
-        self.reading: Reading | None = None
-        self.run: Run | None = None
-        """The run that this span is; of a tool span, that of the agent inside the tool."""
-        self.turn: int | None = None
-        """The turn that this span is, once it was counted."""
-        self.inner: ToolReading | None = None
-        """What an inner span of the same tool call told."""
-        self.logged: ModelReading | ToolReading | None = None
-        """What log records told of this model or tool span."""
-        self.ended: tuple[Span, ToolReading] | None = None
-        """Set while an ended tool span waits for one that began earlier."""
-        self.children: dict[int, Node] | None = None
-        """Open spans right below, and ended tool spans that wait; in the order they began."""
-        self.holds = 0
-        """How many of the children wait."""
+
+    @property
+    def is_eldest(self) -> bool:
+        """Whether nothing beside it that is open began before it."""
+        siblings = self.parent.children if self.parent is not None else None
+        return not siblings or next(iter(siblings)) == self.span_id
 
     def above(self) -> "Iterator[Node]":
         """Yield the open spans around it, the nearest first."""

@@ -276,7 +276,7 @@ def test_results_that_nobody_asks_about_are_kept_within_bounds():
     for turn in range(1, 201):
         finished(progress, turn, f"{turn} " + "x" * 10_000)
 
-    kept = [len(entry[1].text or "") for entry in progress._behind if entry is not None]
+    kept = [len(entry[1].result or "") for entry in progress._behind if entry is not None]
     assert 0 < sum(kept) <= MAX_BEHIND_CHARS
     assert len(kept) <= MAX_BEHIND
 

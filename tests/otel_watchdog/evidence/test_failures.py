@@ -28,6 +28,9 @@ from otel_watchdog.model import ToolOutcome
         ("", ToolOutcome.EMPTY),
         ("[]", ToolOutcome.EMPTY),
         ("3 passed", ToolOutcome.OK),
+        ("412 passed in 3 s", ToolOutcome.OK),
+        ("500 services are up", ToolOutcome.OK),
+        ("503 Service Unavailable", ToolOutcome.ERROR),
         ("All 40 errors were fixed", ToolOutcome.OK),
     ],
 )

@@ -15,7 +15,6 @@ KNOWN_SHARE = 0.8
 MIN_LINE_CHARS = 13
 ALIKE = 0.6
 MAX_TOOLS = 16
-MAX_LINES = 400
 MAX_SHORT_CHARS = 200
 
 
@@ -53,6 +52,8 @@ class KnownLines:
         self._memory_results = memory_results
         self._results = 0
         self._seen: dict[str, int] = {}
+        self._latest: deque[list[str]] = deque()
+        """The lines of the results that are remembered."""
         self._short: deque[frozenset[str]] = deque(maxlen=6)
         self._asked: dict[str, Any] = {}
         self._length = 0
@@ -69,6 +70,7 @@ class KnownLines:
         if exchange.era != self._era:
             self._era = exchange.era
             self._seen.clear()
+            self._latest.clear()
         if exchange.epoch != self._epoch:
             self._epoch = exchange.epoch
             self._length = 0
@@ -90,22 +92,24 @@ class KnownLines:
         """Say whether most of a result, by weight of its lines, was seen just now."""
         if len(exchange.text) <= MAX_SHORT_CHARS and self._is_known_word_by_word(exchange):
             return True
-        seen, first = self._seen, self._results - self._memory_results
+        seen = self._seen
         if seen.keys().isdisjoint(lines) or max(map(len, lines)) < MIN_LINE_CHARS:
             return False
         distinct = set(lines)
-        weight = sum(map(len, distinct))
-        known = sum(len(line) for line in distinct if line in seen and seen[line] >= first)
-        return known >= KNOWN_SHARE * weight
+        known = sum(map(len, distinct & seen.keys()))
+        return known >= KNOWN_SHARE * sum(map(len, distinct))
 
     def _keep(self, lines: list[str]) -> None:
-        seen = self._seen
-        if len(seen) > MAX_LINES:
-            first = self._results - self._memory_results
-            for line in [line for line, at in seen.items() if at < first]:
-                del seen[line]
-        seen.update(dict.fromkeys(lines, self._results))
-        self._results += 1
+        """Remember a result's lines, and forget those that only older results held."""
+        seen, number = self._seen, self._results
+        self._results = number + 1
+        seen.update(dict.fromkeys(lines, number))
+        self._latest.append(lines)
+        if len(self._latest) > self._memory_results:
+            oldest = number - self._memory_results
+            for line in self._latest.popleft():
+                if seen.get(line) == oldest:
+                    del seen[line]
 
     def _is_known_word_by_word(self, exchange: Exchange) -> bool:
         """Say the same of a short result; the question must be alike, too."""

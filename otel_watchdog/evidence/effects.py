@@ -58,6 +58,9 @@ SHELLS: Final = listed(
 MAX_STATUS_CHARS: Final = 80
 """An argument that names a status to ask for is short."""
 
+_SURE_COMMAND_KEYS: Final = ("command", "cmd")
+"""Of `COMMAND_KEYS`, those that hold a shell command whatever the tool."""
+
 _HAND_OFF: Final = re.compile(r"(?i)transfer|hand_?off|delegate")
 _STATUS: Final = re.compile(r"(?i)\bstatus\b")
 _SQL_WRITES: Final = re.compile(r"(?i)\s*(?:insert|update|delete|create|drop|alter|replace)\b")
@@ -123,15 +126,10 @@ def doing_of(tool: str, arguments: Mapping[str, Any] | None) -> Doing:
     nature = nature_of(tool)
     if not arguments:
         return Doing(nature.effect, nature.is_poll, None)
-    for key in COMMAND_KEYS:
-        command = arguments.get(key)
-        if type(command) is str and (nature.is_shell or key in {"command", "cmd"}):
-            return _of_command(command, nature)
-    is_poll = nature.is_poll
-    if not is_poll and "git" not in nature.words:
-        for value in arguments.values():
-            if type(value) is str and "tatus" in value and len(value) < MAX_STATUS_CHARS:
-                is_poll = is_poll or _STATUS.search(value) is not None
+    command = _command_in(arguments, nature)
+    if command is not None:
+        return _of_command(command, nature)
+    is_poll = nature.is_poll or ("git" not in nature.words and _asks_for_status(arguments))
     effect = nature.effect
     if nature.is_sql:
         query = next((v for v in arguments.values() if isinstance(v, str)), "")
@@ -139,6 +137,20 @@ def doing_of(tool: str, arguments: Mapping[str, Any] | None) -> Doing:
     elif effect is UNCLEAR:
         effect = _of_keys(arguments.keys())
     return Doing(effect, is_poll, None)
+
+
+def _command_in(arguments: Mapping[str, Any], nature: Nature) -> str | None:
+    for key in COMMAND_KEYS if nature.is_shell else _SURE_COMMAND_KEYS:
+        if key in arguments and type(arguments[key]) is str:
+            return str(arguments[key])
+    return None
+
+
+def _asks_for_status(arguments: Mapping[str, Any]) -> bool:
+    for value in arguments.values():
+        if type(value) is str and "tatus" in value and len(value) < MAX_STATUS_CHARS:
+            return _STATUS.search(value) is not None
+    return False
 
 
 def _of_command(command: str, nature: Nature) -> Doing:

@@ -1,6 +1,6 @@
 """Turns are counted and calls told once, whatever tells of them."""
 
-from otel_watchdog import ModelTurn, ToolCall, ToolOutcome, ToolResult, UserMessage
+from otel_watchdog import ModelTurn, Observation, ToolCall, ToolOutcome, ToolResult, UserMessage
 from otel_watchdog.reading.histories import JsonHistory
 from otel_watchdog.reading.messages import CallPart, Message
 from otel_watchdog.spans import ModelReading, RecordedSpan, ToolReading
@@ -35,7 +35,7 @@ def ask(run, *calls):
 
 def end_tool(run, reading, at=None):
     """End a tool span."""
-    told = []
+    told: list[Observation] = []
     run.tool(at or span(), reading, run.calls.find(reading), told)
     return told
 

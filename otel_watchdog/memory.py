@@ -1,7 +1,6 @@
 """What the engine keeps for one session; plain state, so that it can be frozen and thawed."""
 
 import copy
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from otel_watchdog.detectors import Detector
@@ -19,7 +18,7 @@ class Memory:
     """One session: its evidence, its copies of detectors and policy, and what waits for the agent.
 
     Args:
-        detectors: Copied.
+        detectors: Its own.
         policy: Copied.
         responses: What follows corrections is judged here.
     """
@@ -47,13 +46,13 @@ class Memory:
         "would_be",
     )
 
-    def __init__(self, detectors: Sequence[Detector], policy: Policy, responses: Responses) -> None:
+    def __init__(self, detectors: list[Detector], policy: Policy, responses: Responses) -> None:
         self.progress = Progress()
         self.policy = copy.deepcopy(policy)
         self.shadow: Policy | None = None
         """Goes on from where `policy` stands while nothing is delivered."""
         self.responses = responses
-        self.watch([copy.deepcopy(detector) for detector in detectors])
+        self.watch(detectors)
         self.profiled: str | None = None
         """The pattern of agents whose own detectors are in use."""
         self.version = 0

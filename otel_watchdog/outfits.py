@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from otel_watchdog import assembly
+from otel_watchdog.castings import Mould
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.detectors import Detector
 from otel_watchdog.evidence.effects import nature_of
@@ -43,6 +44,7 @@ class Outfit:
     ) -> None:
         self._given = detectors
         self._given_policy = policy
+        self._moulds: dict[str | None, Mould] = {}
         self._off: set[str] = set()
         self._version = 0
         self.configure(config)
@@ -66,18 +68,20 @@ class Outfit:
         self.config = config
         self._waits = config.wait_for_sub_agents
         self._version += 1
+        self._moulds.clear()
         self.plain: set[str] = set()
         """Names of tools of which `read` has nothing to say."""
 
     def switch_off(self, name: str) -> None:
         """Give sessions to come no detector of this name."""
         self._off.add(name)
+        self._moulds.clear()
 
     def memory(self) -> Memory:
         """Return what a new session is kept in."""
         config = self.config
         responses = Responses(turns=config.response_turns, calls=config.response_calls)
-        memory = Memory(self._awake(self.detectors), self.policy, responses)
+        memory = Memory(self._cast(None), self.policy, responses)
         memory.version = self._version
         return memory
 
@@ -86,8 +90,7 @@ class Outfit:
         own = next((p for p in self._by_agent if fnmatchcase(memory.agent or "", p)), None)
         if memory.version == self._version and memory.profiled == own:
             return
-        detectors = self.detectors if own is None else self._by_agent[own]
-        memory.watch([copy.deepcopy(detector) for detector in self._awake(detectors)])
+        memory.watch(self._cast(own))
         if memory.version != self._version:
             memory.policy = copy.deepcopy(self.policy)
             memory.policy.start_run()
@@ -129,8 +132,14 @@ class Outfit:
         """Return a session's category, and how it is known."""
         return memory.category(self.rules.category_of(memory.agent))
 
-    def _awake(self, detectors: Sequence[Detector]) -> list[Detector]:
-        return [detector for detector in detectors if detector.name not in self._off]
+    def _cast(self, agents: str | None) -> list[Detector]:
+        """Return copies of the detectors for agents of a pattern; `None`: for all others."""
+        mould = self._moulds.get(agents)
+        if mould is None:
+            detectors = self.detectors if agents is None else self._by_agent[agents]
+            awake = [detector for detector in detectors if detector.name not in self._off]
+            mould = self._moulds[agents] = Mould(awake)
+        return mould.cast()
 
 
 def _delegates(tool: str) -> bool:

@@ -8,7 +8,13 @@ import orjson
 from otel_watchdog import semconv
 from otel_watchdog.dialects.base import Switch
 from otel_watchdog.reading.content import first_of, string
-from otel_watchdog.reading.histories import FlatHistory, flat_messages
+from otel_watchdog.reading.histories import (
+    FlatHistory,
+    History,
+    answer_in,
+    flat_messages,
+    history_in,
+)
 from otel_watchdog.reading.messages import Layout
 from otel_watchdog.reading.wrappings import Request, answer_of, request_of
 from otel_watchdog.spans import (
@@ -37,6 +43,8 @@ _HANDOFF: Final = "handoff"
 _AGENT_ENDINGS: Final = (".run", "._execute_core")
 _NAMED: Final = ".openai_agents"
 """The scope whose agents' spans are called as the agent; the root is called as the workflow."""
+_IN_REPRS: Final = ".haystack"
+"""The scope whose flattened messages lack results and ids; as a whole they are there."""
 _SCHEMA_SIGNS: Final = ('"properties"', '"type"', '"anyOf"')
 
 
@@ -127,10 +135,16 @@ def _parameters(attributes: Mapping[str, Any]) -> Request:
 
 
 def _read_model(span: Span, attributes: Mapping[str, Any]) -> ModelReading:
+    if span.scope.endswith(_IN_REPRS):
+        output = answer_in(attributes.get(semconv.OUTPUT_VALUE))
+        history: History | None = history_in(attributes.get(semconv.INPUT_VALUE))
+    else:
+        output = flat_messages(attributes, semconv.LLM_OUTPUT_MESSAGES, _LAYOUT)
+        history = FlatHistory(attributes, semconv.LLM_INPUT_MESSAGES, _LAYOUT)
     return model_reading(
         span,
-        output=flat_messages(attributes, semconv.LLM_OUTPUT_MESSAGES, _LAYOUT),
-        history=FlatHistory(attributes, semconv.LLM_INPUT_MESSAGES, _LAYOUT),
+        output=output,
+        history=history,
         agent=_agent(attributes),
         session=_session(attributes),
     )

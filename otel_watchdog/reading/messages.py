@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from otel_watchdog.reading.content import attribute_text, known, text_of
+from otel_watchdog.reading.reprs import message_in
 from otel_watchdog.reading.wrappings import answer_of
 
 ANSWERERS: Final = frozenset({"assistant", "model", "ai"})
@@ -72,7 +73,8 @@ def messages_of(value: object) -> list[Message]:
         return [message_of(value)]
     if isinstance(value, list):
         flat = value[0] if len(value) == 1 and isinstance(value[0], list) else value
-        return [message_of(item) for item in flat if isinstance(item, Mapping)]
+        items = (message_in(item) if isinstance(item, str) else item for item in flat)
+        return [message_of(item) for item in items if isinstance(item, Mapping)]
     return [Message(role="", text=value)] if isinstance(value, str) else []
 
 

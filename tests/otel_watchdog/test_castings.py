@@ -1,6 +1,6 @@
 """Each session has detectors of its own, whoever wrote them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,7 +18,7 @@ class Foreign:
     needs: ClassVar = ()
 
     def __init__(self):
-        self.seen = []
+        self.seen: list[str] = []
         self.look = lambda call: call.name
 
     def observe(self, observation, progress):  # noqa: ARG002 - every detector takes it
@@ -64,9 +64,11 @@ def test_what_one_session_saw_is_not_seen_by_another():
 
 def test_a_foreign_detector_is_copied_as_it_says_itself():
     """It need not be fit for pickling, and stands in its place among the others."""
-    mould = Mould([RepeatedToolCall(), Foreign(), RepeatedToolCall(threshold=3)])
+    originals: list[Any] = [RepeatedToolCall(), Foreign(), RepeatedToolCall(threshold=3)]
+    mould = Mould(originals)
 
-    one, other = mould.cast()[1], mould.cast()[1]
+    one: Any = mould.cast()[1]
+    other: Any = mould.cast()[1]
     look(one)
 
     assert (one.name, one.seen, other.seen) == ("foreign", ["ls"], [])

@@ -39,9 +39,6 @@ NO_CALLS = dict.fromkeys(
 CLIENT = {"agent": NO_AGENT}
 
 
-NO_RESULTS = "not in the spans: this instrumentation records neither results nor their ids"
-
-
 NO_NAME = "not in the spans: this instrumentation does not record the agent's name"
 
 
@@ -130,8 +127,7 @@ NOT_IN_SPANS = {
     "google_adk__native+logs": CONTENT_OFF | {"errors": NO_CONTENT_ERRORS},
     "google_adk__native_event+logs": {"arguments": LOSSY, "errors": NO_CONTENT_ERRORS},
     "haystack__native": {"agent": NO_NAME},
-    "haystack__openinference_v2": {"agent": NO_NAME}
-    | dict.fromkeys(("outcomes", "results", "errors", "call ids"), NO_RESULTS),
+    "haystack__openinference_v2": {"agent": NO_NAME},
     "haystack__traceloop_v2": {"agent": NO_NAME} | NO_CALLS,
     "llama_index__traceloop": {"agent": NO_NAME, "turns": NO_LAST_TURN},
     "mlflow__openai": {"session": NO_CONVERSATION},

@@ -1,16 +1,17 @@
-"""OTLP trace requests as protobuf, read span by span: one request, or a sequence with lengths."""
+"""OTLP requests as protobuf, read span by span, log by log: one, or a sequence with lengths."""
 
-import base64
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+from opentelemetry.proto.logs.v1 import logs_pb2
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from otel_watchdog.errors import InputError
+from otel_watchdog.recordings.otlp_messages import log_of, span_of
 from otel_watchdog.recordings.source import Source
-from otel_watchdog.spans import RecordedSpan, SpanEvent
+from otel_watchdog.spans import LogRecord, RecordedSpan
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one span or scope; more is taken for damage."""
@@ -18,7 +19,6 @@ MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 MAX_WAITING_BYTES: Final = MAX_MESSAGE_BYTES
 """Bytes of spans that are kept until their scope comes, where it stands after them."""
 
-_NANOSECONDS: Final = 1e9
 _CHUNK: Final = 256 * 1024
 _VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5
 _MAX_VARINT_BYTES: Final = 10
@@ -27,9 +27,12 @@ _MAX_PREFIX_BYTES: Final = 4
 _FIRST_TAG: Final = 1 << 3 | _LENGTH
 """What a request begins with: the tag of its only field."""
 
+_LOG_TAGS: Final = frozenset({1 << 3 | _FIXED_64, 11 << 3 | _FIXED_64, 2 << 3 | _VARINT})
+"""What a log record begins with, and no span: its times, its severity."""
 
-def read(source: Source) -> Iterator[RecordedSpan]:
-    """Yield the spans of one request, or of several that each follow their length.
+
+def read(source: Source) -> Iterator[RecordedSpan | LogRecord]:
+    """Yield the spans, or log records, of one request, or of several that each follow their length.
 
     A length is a varint, as protobuf's libraries write it, or four bytes with the highest first,
     as the OpenTelemetry Collector's file exporter does.
@@ -125,15 +128,15 @@ class _Wire:
                 self.skip(8 if kind == _FIXED_64 else 4)
 
 
-def _request(wire: _Wire, end: int | None) -> Iterator[RecordedSpan]:
+def _request(wire: _Wire, end: int | None) -> Iterator[RecordedSpan | LogRecord]:
     for index, (number, size) in enumerate(wire.fields(end)):
         if number != 1:
-            raise wire.fail(f"not an OTLP trace request: a field {number}")
+            raise wire.fail(f"not an OTLP request: a field {number}")
         wire.place = f"resourceSpans[{index}]"
         yield from _resource(wire, wire.position + size)
 
 
-def _resource(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
+def _resource(wire: _Wire, end: int) -> Iterator[RecordedSpan | LogRecord]:
     place, index = wire.place, 0
     for number, size in wire.fields(end):
         if number == 2:  # noqa: PLR2004 - ResourceSpans.scope_spans
@@ -144,7 +147,7 @@ def _resource(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
             wire.skip(size)
 
 
-def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
+def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan | LogRecord]:
     place, index = wire.place, 0
     scope: str | None = None
     waiting: list[tuple[bytes, int, str]] = []
@@ -159,7 +162,7 @@ def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
             part = wire.take(size)
             index += 1
             if scope is not None:
-                yield _span(wire, part, start, scope)
+                yield _item(wire, part, start, scope)
                 continue
             waiting.append((part, start, wire.place))
             waiting_bytes += size
@@ -168,7 +171,7 @@ def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
         else:
             wire.skip(size)
     for part, start, wire.place in waiting:
-        yield _span(wire, part, start, scope or "")
+        yield _item(wire, part, start, scope or "")
 
 
 def _scope_name(wire: _Wire, part: bytes, start: int) -> str:
@@ -178,46 +181,18 @@ def _scope_name(wire: _Wire, part: bytes, start: int) -> str:
         raise wire.fail("not OTLP protobuf: not a scope", at=start) from None
 
 
-def _span(wire: _Wire, part: bytes, start: int, scope: str) -> RecordedSpan:
+def _item(wire: _Wire, part: bytes, start: int, scope: str) -> RecordedSpan | LogRecord:
+    """Read a span or a log record: both stand at one place, and only a span begins with an id."""
+    kind: type[trace_pb2.Span | logs_pb2.LogRecord] = trace_pb2.Span
+    what = "span"
+    if part and part[0] in _LOG_TAGS:
+        kind, what = logs_pb2.LogRecord, "log record"
     try:
-        span = trace_pb2.Span.FromString(part)
+        read = kind.FromString(part)
     except DecodeError:
-        raise wire.fail("not OTLP protobuf: not a span", at=start) from None
-    if not span.span_id:
+        raise wire.fail(f"not OTLP protobuf: not a {what}", at=start) from None
+    if isinstance(read, logs_pb2.LogRecord):
+        return log_of(read, scope)
+    if not read.span_id:
         raise wire.fail("not an OTLP span: it has no span_id", at=start)
-    code = span.status.code
-    return RecordedSpan(
-        name=span.name,
-        scope=scope,
-        trace_id=int.from_bytes(span.trace_id),
-        span_id=int.from_bytes(span.span_id),
-        parent_id=int.from_bytes(span.parent_span_id) or None,
-        attributes=_attributes(span.attributes),
-        events=[SpanEvent(event.name, _attributes(event.attributes)) for event in span.events],
-        is_error=None if code == trace_pb2.Status.STATUS_CODE_UNSET else _is_error(code),
-        status_text=span.status.message,
-        start=span.start_time_unix_nano / _NANOSECONDS,
-        end=span.end_time_unix_nano / _NANOSECONDS or None,
-    )
-
-
-def _is_error(code: int) -> bool:
-    return code == trace_pb2.Status.STATUS_CODE_ERROR
-
-
-def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
-    return {pair.key: _value(pair.value) for pair in pairs}
-
-
-def _value(value: AnyValue) -> Any:
-    """Return a value as its JSON form would be read."""
-    kind = value.WhichOneof("value")
-    if kind is None:
-        return None
-    if kind == "array_value":
-        return [_value(item) for item in value.array_value.values]
-    if kind == "kvlist_value":
-        return _attributes(value.kvlist_value.values)
-    if kind == "bytes_value":
-        return base64.b64encode(value.bytes_value).decode()
-    return getattr(value, kind)
+    return span_of(read, scope)

@@ -1,11 +1,9 @@
 """Recordings in every form give the same runs, judged as they would have been live."""
 
-import gzip
 import io
 import json
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from otel_watchdog import Mode, RepeatedToolCall, WatchdogConfig, replay
 from tests.otel_watchdog.recordings.recording_cases import (
@@ -15,9 +13,7 @@ from tests.otel_watchdog.recordings.recording_cases import (
     request,
     shapes,
     tool_span,
-    varint,
 )
-from tests.otel_watchdog.recordings.test_bad_input import SMALL
 
 
 def test_agents_in_one_trace_have_sessions_named_after_their_conversations():
@@ -158,29 +154,3 @@ def test_a_span_that_one_of_our_parts_cannot_take_is_noted():
     (run,) = replay.read(io.BytesIO(content), detectors=[Broken()])
 
     assert run.errors == ["repeated_tool_call failed: RuntimeError: oops"] * 2
-
-
-_request = ExportTraceServiceRequest()
-
-
-_group = _request.resource_spans.add().scope_spans.add()
-
-
-_group.scope.name = "s"
-
-
-_span = _group.spans.add(
-    name="n", span_id=b"12345678", start_time_unix_nano=1, end_time_unix_nano=2
-)
-
-
-_span.attributes.add(key="gen_ai.operation.name").value.string_value = "chat"
-
-
-SMALL["protobuf"] = _request.SerializeToString()
-
-
-SMALL["protobuf with lengths"] = (varint(len(SMALL["protobuf"])) + SMALL["protobuf"]) * 2
-
-
-SMALL |= {f"{name}, gzipped": gzip.compress(content) for name, content in SMALL.items()}

@@ -6,6 +6,8 @@ import json
 
 import pytest
 from hypothesis import given, strategies as st
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from otel_watchdog import InputError, replay
 from otel_watchdog.recordings.json_stream import MAX_DEPTH
@@ -20,6 +22,7 @@ from tests.otel_watchdog.recordings.recording_cases import (
     request,
     streamed,
     tool_span,
+    varint,
 )
 
 BAD = {
@@ -111,14 +114,39 @@ def test_runs_before_the_cut_of_a_gzip_file_are_judged():
     assert len(ids_before_refusal(packed[: len(packed) // 2])) > 50
 
 
+def packed_request():
+    """Return a request of one span as protobuf."""
+    packed = ExportTraceServiceRequest()
+    group = packed.resource_spans.add().scope_spans.add()
+    group.scope.name = "s"
+    span = group.spans.add(
+        name="n", span_id=b"12345678", start_time_unix_nano=1, end_time_unix_nano=2
+    )
+    span.attributes.add(key="gen_ai.operation.name").value.string_value = "chat"
+    return packed.SerializeToString()
+
+
+def packed_logs():
+    """Return a request of one log record as protobuf."""
+    packed = ExportLogsServiceRequest()
+    group = packed.resource_logs.add().scope_logs.add()
+    group.scope.name = "s"
+    record = group.log_records.add(event_name="n", time_unix_nano=1, span_id=b"12345678")
+    record.body.string_value = "said"
+    return packed.SerializeToString()
+
+
 SMALL = {
     "trace": json.dumps(request(tool_span(), {"gen_ai.operation.name": "chat"}), indent=1).encode(),
     "lines": b"\n".join(
         json.dumps({"id": name, "events": [event("user_text", result="é")]}).encode()
         for name in "ab"
     ),
-    "protobuf": b"",
+    "protobuf": packed_request(),
+    "protobuf with lengths": (varint(len(packed_request())) + packed_request()) * 2,
+    "logs in protobuf": packed_logs(),
 }
+SMALL |= {f"{name}, gzipped": gzip.compress(content) for name, content in SMALL.items()}
 
 
 @pytest.mark.parametrize("name", SMALL)

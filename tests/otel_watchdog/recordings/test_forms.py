@@ -1,12 +1,19 @@
 """Each form of a recording gives the same run: pretty, in lines, protobuf, zipped, streamed, in windows."""
 
 import gzip
+import io
 import json
 import struct
+from base64 import b64encode
+from pathlib import Path
 
 import pytest
+from google.protobuf import json_format
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
-from otel_watchdog.recordings import Window
+from otel_watchdog.recordings import Window, documents
+from otel_watchdog.recordings.source import Source
+from otel_watchdog.spans import LogRecord
 from tests.otel_watchdog.recordings.recording_cases import (
     FILES,
     PROTOBUF,
@@ -19,6 +26,8 @@ from tests.otel_watchdog.recordings.recording_cases import (
     varint,
     whole,
 )
+
+RECORDINGS = Path(__file__).parents[2] / "recordings"
 
 
 def test_each_form_of_a_trace_gives_the_same_run():
@@ -87,3 +96,37 @@ def test_half_characters_do_not_end_a_recording():
     (run,) = shapes(text.encode())
 
     assert run["observations"][1]["result"] == "\\ud83d \ufffd 😀"
+
+
+@pytest.mark.parametrize("name", ["codex__native", "claude_code__native_content"])
+def test_log_records_are_the_same_in_protobuf(name):
+    """A coding agent's log records are read in either form, as one request and as a sequence."""
+    text = gzip.decompress((RECORDINGS / f"{name}.logs.json.gz").read_bytes())
+    packed = json_format.ParseDict(in_base64(json.loads(text)), ExportLogsServiceRequest())
+    protobuf = packed.SerializeToString()
+
+    expected = items(text)
+
+    assert len(expected) > 10
+    assert {type(item) for item in expected} == {LogRecord}
+    assert items(protobuf) == expected
+    assert items(varint(len(protobuf)) + protobuf) == expected
+
+
+def in_base64(value):
+    """Return OTLP/JSON with its ids as protobuf's own JSON has them."""
+    if isinstance(value, list):
+        return [in_base64(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: b64encode(bytes.fromhex(item)).decode()
+        if key in {"traceId", "spanId"}
+        else in_base64(item)
+        for key, item in value.items()
+    }
+
+
+def items(content):
+    """Return the spans and log records of a file."""
+    return list(documents.read(Source("recording", io.BytesIO(content))))

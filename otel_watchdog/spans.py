@@ -220,6 +220,10 @@ class Failure(NamedTuple):
 
 _NO_FAILURE = Failure()
 
+LAST_EVENTS: Final = 16
+"""Among these stand an exception, or an answer, with which a span ended; a conversation that some
+have in their events stands before."""
+
 
 _ERROR_TYPE: Final = semconv.ERROR_TYPE  # each tool span is asked for them: looked up once
 _TOOL_STATUS: Final = semconv.GEN_AI_TOOL_STATUS
@@ -233,7 +237,7 @@ def failure_of(span: Span) -> Failure:
     `process.exit.code`; the text is the exception's message, else the status description.
     """
     attributes = span.attributes
-    for event in span.events:
+    for event in span.events[-LAST_EVENTS:]:
         if event.name == semconv.EXCEPTION_EVENT:
             said = event.attributes.get(semconv.EXCEPTION_MESSAGE)
             text = readable_error(str(said) if said else span.status_text)

@@ -9,6 +9,7 @@ from otel_watchdog.reading.histories import EventHistory, History, answer_in, hi
 from otel_watchdog.reading.messages import CallPart, Message, ResultPart, message_of
 from otel_watchdog.reading.wrappings import Answer, Request, answer_of, request_of
 from otel_watchdog.spans import (
+    LAST_EVENTS,
     ModelReading,
     PartReading,
     Reading,
@@ -100,7 +101,7 @@ def _content(span: Span) -> tuple[CallPart | None, ResultPart | None]:
 def _read_model(span: Span, session: str | None) -> ModelReading:
     output: list[Message] | None = None
     history: History = EventHistory(span.events, _message)
-    for name, attributes in span.events:
+    for name, attributes in span.events[-LAST_EVENTS:]:
         if name == instrumentations.GEN_AI_CHOICE_EVENT:
             output = [_blocks("assistant", attributes.get("message"))]
         elif name == instrumentations.GEN_AI_DETAILS_EVENT:

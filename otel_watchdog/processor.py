@@ -26,7 +26,7 @@ from otel_watchdog.policies import Policy
 from otel_watchdog.reloading import Reloader
 from otel_watchdog.scopes import Scope, Scopes
 from otel_watchdog.sessions import Sessions
-from otel_watchdog.spans import Reading
+from otel_watchdog.spans import LogRecord, Reading
 from otel_watchdog.streams.span_tree import Node
 from otel_watchdog.telemetry import Telemetry
 from otel_watchdog.version import VERSION
@@ -179,6 +179,25 @@ class WatchdogSpanProcessor(SpanProcessor):
             self._ended(span, scope)
         except Exception as error:  # noqa: BLE001 - the one guard: nothing raises into the program
             self._fail("on_end", error)
+
+    def hear(self, log: LogRecord) -> None:
+        """Read a log record that was written in an open span; see `live_logs`."""
+        around = self._open_spans.get(log.parent_id) if log.parent_id is not None else None
+        if self._off or around is None or around.span is None:
+            return
+        try:
+            reading = self._scopes.read_log(log)
+            if reading is None:
+                return
+            judged = LiveSpan(around.span)
+            with self._lock:
+                observations = self._sessions.observe_log(log, reading)
+                corrections = self._judge(observations, judged, around)
+            self._channels.observe(observations)
+            if corrections:
+                self._deliver(corrections, judged, around.reading, around)
+        except Exception as error:  # noqa: BLE001 - the one guard: nothing raises into the program
+            self._fail("hear", error)
 
     def shutdown(self) -> None:
         """Close the channels; spans that come later are not read. Safe to call twice."""

@@ -146,6 +146,8 @@ class ModelTurn(NamedTuple):
     output_tokens: int | None = None
     error: str | None = None
     """The provider's error where the model call itself failed."""
+    cost_usd: float | None = None
+    """US dollars that the call cost, where the trace says so."""
 
 
 class ToolCall(NamedTuple):

@@ -62,6 +62,12 @@ GEN_AI_USAGE_PROMPT_TOKENS: Final = "gen_ai.usage.prompt_tokens"
 GEN_AI_USAGE_COMPLETION_TOKENS: Final = "gen_ai.usage.completion_tokens"
 """int; older spelling of output tokens. Read."""
 
+GEN_AI_COST_TOTAL_COST: Final = "gen_ai.cost.total_cost"
+"""float, US dollars of a model call; LiteLLM. Read."""
+
+OPERATION_COST: Final = "operation.cost"
+"""float, US dollars of a model call; pydantic-ai, for models that it knows. Read."""
+
 TOOL_ARGUMENTS: Final = "tool_arguments"
 """JSON string; arguments in pydantic-ai's formats before version 3. Read."""
 
@@ -70,6 +76,9 @@ TOOL_RESPONSE: Final = "tool_response"
 
 LLM_MODEL_NAME: Final = "llm.model_name"
 """string; OpenInference. Read."""
+
+LLM_COST_TOTAL: Final = "llm.cost.total"
+"""float, US dollars of a model call; OpenInference. Read."""
 
 LLM_TOKEN_COUNT_PROMPT: Final = "llm.token_count.prompt"  # noqa: S105 - tokens of a model
 """int; OpenInference. Read."""

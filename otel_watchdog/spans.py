@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from otel_watchdog import instrumentations, semconv
 from otel_watchdog.model import ToolOutcome
-from otel_watchdog.reading.content import first_of, known, whole_number
+from otel_watchdog.reading.content import first_of, known, number, whole_number
 from otel_watchdog.reading.histories import History
 from otel_watchdog.reading.messages import Message
 from otel_watchdog.reading.outcomes import outcome_of
@@ -178,6 +178,7 @@ class ModelReading:
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cost_usd: float | None = None
     error: str | None = None
     agent: str | None = None
     session: str | None = None
@@ -325,7 +326,7 @@ def model_reading(
     agent: str | None = None,
     session: str | None = None,
 ) -> ModelReading:
-    """Put together what was read of a model call's span; model and tokens in any spelling."""
+    """Put together what was read of a model call's span; model, tokens and cost in any spelling."""
     attributes = span.attributes
     return ModelReading(
         output=output,
@@ -333,6 +334,7 @@ def model_reading(
         model=first_of(attributes, *_MODEL_NAMES),
         input_tokens=whole_number(first_of(attributes, *_INPUT_TOKENS)),
         output_tokens=whole_number(first_of(attributes, *_OUTPUT_TOKENS)),
+        cost_usd=number(first_of(attributes, *_COSTS)),
         error=failure_of(span).text,
         agent=agent,
         session=session,
@@ -345,6 +347,7 @@ _MODEL_NAMES = (
     semconv.LLM_MODEL_NAME,
     semconv.LANGFUSE_MODEL_NAME,
 )
+_COSTS = (semconv.GEN_AI_COST_TOTAL_COST, semconv.OPERATION_COST, semconv.LLM_COST_TOTAL)
 _INPUT_TOKENS = (
     semconv.GEN_AI_USAGE_INPUT_TOKENS,
     semconv.GEN_AI_USAGE_PROMPT_TOKENS,

@@ -15,6 +15,7 @@ from otel_watchdog.model import (
 from otel_watchdog.progress import Progress
 
 NEAR = 0.8
+_UNITS = {"usd": "US dollars"}
 
 
 class RunBudget:
@@ -34,6 +35,8 @@ class RunBudget:
         max_calls: Tool calls of a run, at least 1; `None`: no limit.
         max_seconds: Seconds that a run may take, above 0; `None`: no limit.
         max_tokens: Tokens of a run, net of what was sent before, at least 1; `None`: no limit.
+        max_usd: US dollars of a run's model calls, above 0; `None`: no limit. Counted are calls
+            whose cost the trace tells.
 
     Raises:
         ConfigError: An option is out of its bounds.
@@ -49,16 +52,17 @@ class RunBudget:
         max_calls: int | None = None,
         max_seconds: float | None = None,
         max_tokens: int | None = None,
+        max_usd: float | None = None,
     ) -> None:
-        limits = {"max_calls": max_calls, "max_seconds": max_seconds, "max_tokens": max_tokens}
-        for option, limit in limits.items():
-            if limit is not None and limit <= 0:
-                raise ConfigError(f"{self.name}.{option} must be above 0, got {limit!r}")
         self._limits = {
             "calls": max_calls,
             "seconds": max_seconds,
             "tokens": max_tokens,
+            "usd": max_usd,
         }
+        for what, limit in self._limits.items():
+            if limit is not None and limit <= 0:
+                raise ConfigError(f"{self.name}.max_{what} must be above 0, got {limit!r}")
         self._began: float | None = None
         self._sent = 0
         self._used: dict[str, float] = dict.fromkeys(self._limits, 0.0)
@@ -81,6 +85,7 @@ class RunBudget:
             sent = observation.input_tokens or 0
             used["tokens"] += max(0, sent - self._sent) + (observation.output_tokens or 0)
             self._sent = max(self._sent, sent)
+            used["usd"] += observation.cost_usd or 0.0
         return self._judge()
 
     def restart(self) -> None:
@@ -106,15 +111,16 @@ class RunBudget:
         return None
 
     def _finding(self, what: str, limit: float, severity: Severity) -> Finding:
-        used = int(self._used[what])
+        used = round(self._used[what], 2) if what == "usd" else int(self._used[what])
+        unit = _UNITS.get(what, what)
         return Finding(
             detector=self.name,
             kind=Kind.NO_PROGRESS,
             severity=severity,
-            reason=f"the run has used {used} of its {limit:g} {what}",
+            reason=f"the run has used {used:g} of its {limit:g} {unit}",
             guidance=(
-                f"You have used {used} of the {limit:g} {what} that there are for this task. Hand "
-                "over what you have, and say plainly what is missing."
+                f"You have used {used:g} of the {limit:g} {unit} that there are for this task. "
+                "Hand over what you have, and say plainly what is missing."
             ),
             evidence={"what": what, "count": used, "limit": limit},
         )

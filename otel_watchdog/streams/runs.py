@@ -278,6 +278,7 @@ class Run:
             input_tokens=reading.input_tokens,
             output_tokens=reading.output_tokens,
             error=reading.error,
+            cost_usd=reading.cost_usd,
         )
 
     def _tell_request(self, part: CallPart, time: float | None, told: list[Observation]) -> None:

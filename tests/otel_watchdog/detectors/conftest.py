@@ -47,7 +47,8 @@ def observations(events):
                 "s", now, event["result"], outcome, event.get("text"), event.get("error")
             )
         elif "says" in event:
-            yield ModelTurn("s", now + 1, text=event["says"])
+            cost = event.get("cost_usd")
+            yield ModelTurn("s", now + 1, text=event["says"], cost_usd=cost)
         elif "user" in event:
             yield UserMessage("s", now, event["user"])
         else:

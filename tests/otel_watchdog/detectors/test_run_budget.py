@@ -26,6 +26,7 @@ def test_fires_where_the_case_says(watch, case):
     ("options", "message"),
     [
         ({"max_calls": 0}, "run_budget.max_calls must be above 0, got 0"),
+        ({"max_usd": -1.5}, "run_budget.max_usd must be above 0, got -1.5"),
     ],
 )
 def test_a_wrong_option_is_refused(options, message):

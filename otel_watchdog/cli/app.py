@@ -1,29 +1,55 @@
-"""Puts the commands together; each lives in a module of its name."""
+"""Puts the commands together; each lives in a module of its name, imported when it is asked for."""
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from otel_watchdog.cli import dashboards, langfuse, signal
-from otel_watchdog.cli.demo import demo
-from otel_watchdog.cli.doctor import EPILOG as DOCTOR_EPILOG, doctor
-from otel_watchdog.cli.fleet import report
-from otel_watchdog.cli.replay import EPILOG, replay
 from otel_watchdog.version import VERSION
+
+_MODULES: Final = {"report": "fleet"}
+"""Modules that are not called like their command."""
+
+COMMANDS: Final = (
+    "demo",
+    "replay",
+    "doctor",
+    "report",
+    "signal",
+    "langfuse",
+    "dashboards",
+)
+"""In the order of the help."""
+
+
+class _Commands(TyperGroup):
+    """Imports a command's module when the command is asked for: hooks call one of them often."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click calls it so
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - click calls it so
+        """Return a command; `None`: there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module: Any = import_module(f"otel_watchdog.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        if hasattr(module, "app"):
+            return typer.main.get_command(module.app)
+        alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        epilog = getattr(module, "EPILOG", None)
+        alone.command(cmd_name, epilog=epilog)(getattr(module, cmd_name))
+        return typer.main.get_command(alone)
+
 
 app = typer.Typer(
     name="otel-watchdog",
+    cls=_Commands,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command()(demo)
-app.command(epilog=EPILOG)(replay)
-app.command(epilog=DOCTOR_EPILOG)(doctor)
-app.command()(report)
-app.add_typer(signal.app)
-app.add_typer(langfuse.app)
-app.add_typer(dashboards.app)
 
 
 def _show_version(*, value: bool) -> None:

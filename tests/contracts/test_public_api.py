@@ -1,7 +1,8 @@
 """The public names are exactly those listed, and each says what it is."""
 
 import inspect
-from types import ModuleType
+import subprocess
+import sys
 
 import pytest
 
@@ -9,14 +10,27 @@ import otel_watchdog
 
 
 def test_all_is_sorted_and_complete():
-    """Nothing leaks out of `__init__` unlisted."""
-    names = {
-        name
-        for name, value in vars(otel_watchdog).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
+    """Each public name is listed once, and is there when it is asked for."""
+    names = otel_watchdog.__all__
 
-    assert otel_watchdog.__all__ == sorted(names)
+    assert names == sorted(set(names))
+    assert set(names) <= set(dir(otel_watchdog))
+    assert all(getattr(otel_watchdog, name) is not None for name in names)
+    with pytest.raises(AttributeError, match="no attribute 'detect'"):
+        _ = otel_watchdog.detect
+
+
+@pytest.mark.parametrize("statement", ["import otel_watchdog", "import otel_watchdog.cli.signal"])
+def test_what_a_hook_needs_is_imported_alone(statement):
+    """A coding agent calls its hook for every call of a tool, and waits for it."""
+    heavy = {"opentelemetry", "pydantic", "otel_watchdog.engine", "otel_watchdog.detectors"}
+    program = f"import sys; {statement}; print(*sys.modules)"
+
+    shown = subprocess.run(  # noqa: S603 - a program of ours
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert heavy.isdisjoint(shown.stdout.split())
 
 
 @pytest.mark.parametrize("name", otel_watchdog.__all__)

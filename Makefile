@@ -2,7 +2,7 @@
 # Each sets up .venv first, if it is not there or older than what it is made from.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-adapters test-backends test-dropin dashboards screenshots lock-backends check static docs pages contracts format bench bench-quality lock lock-adapters clean
+.PHONY: help demo test test-adapters test-backends test-dropin dashboards screenshots lock-backends check static docs pages contracts format bench bench-quality bench-peers lock lock-adapters lock-peers clean
 
 BIN := .venv/bin
 ADAPTERS := openai-3 openai-2 crewai
@@ -12,6 +12,7 @@ FRAMEWORKS := openai-3:langchain openai-3:langgraph openai-3:openai_agents opena
 BACKENDS := $(patsubst requirements/backends/%.in,%,$(wildcard requirements/backends/*.in))
 CONSTRAINTS := requirements/constraints.txt
 DROPIN := $(patsubst requirements/dropin/%.in,%,$(wildcard requirements/dropin/*.in))
+PEERS := $(patsubst requirements/peers/%.in,%,$(wildcard requirements/peers/*.in))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 # The first Python that starts, is new enough, and can make an environment. Or say which: make test PYTHON=…
@@ -85,6 +86,16 @@ bench: .venv/ready ## run the benchmarks
 bench-quality: .venv/ready ## how often the watchdog is right; CORPUS=path adds labelled runs
 	@$(BIN)/python -m benchmarks.quality $(if $(CORPUS),--corpus $(CORPUS))
 
+# A peer that cannot be installed has a row that says so; the others are measured all the same.
+# The chart in docs/ shows the corpus too: CHART=docs/_static/peers.svg.
+bench-peers: CHART ?= build/peers.svg
+bench-peers: .venv/ready ## other detectors beside ours, on the same runs; CORPUS=path adds labelled ones
+	@for name in $(PEERS); do \
+		$(MAKE) -s --no-print-directory .venv-peers/$$name/ready >&2 || rm -rf .venv-peers/$$name; \
+	done
+	@$(BIN)/python -m benchmarks.quality.peers \
+		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(JSON),--json) --chart $(CHART)
+
 lock: .venv/ready ## pin all dependencies anew
 	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
 	@$(BIN)/uv pip compile pyproject.toml collector/pyproject.toml \
@@ -122,8 +133,18 @@ lock-backends: .venv/ready ## pin what the servers of the tests need anew
 			-o requirements/backends/$$name.txt || exit; \
 	done
 
+lock-peers: .venv/ready ## pin the other detectors of the benchmark anew
+	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
+	@for name in $(PEERS); do \
+		$(BIN)/uv pip compile requirements/peers/$$name.in \
+			--universal --python-version 3.11 --only-binary :all: --upgrade \
+			--generate-hashes --no-emit-index-url --no-emit-find-links --annotation-style line \
+			--custom-compile-command "make lock-peers" --quiet \
+			-o requirements/peers/$$name.txt || exit; \
+	done
+
 clean: ## remove .venv and everything built
-	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
+	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .venv-peers .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: $(CONSTRAINTS) pyproject.toml collector/pyproject.toml
@@ -145,6 +166,13 @@ clean: ## remove .venv and everything built
 	@$(BIN)/python -c 'import hatchling.build; hatchling.build.build_editable(".venv-dropin/$*")'
 	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 		--no-index --no-deps .venv-dropin/$*/*.whl
+	@touch $@
+
+.venv-peers/%/ready: requirements/peers/%.txt .venv/ready
+	@echo "Installing the peer $* into .venv-peers/$*."
+	@$(BIN)/python -m venv --clear .venv-peers/$*
+	@.venv-peers/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--only-binary :all: --no-deps --require-hashes -r $<
 	@touch $@
 
 .venv-backends/%/ready: requirements/backends/%.txt .venv/ready

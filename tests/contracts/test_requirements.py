@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LISTS = sorted((ROOT / "requirements").glob("dropin/*.txt"))
+KINDS = ("dropin", "peers")
+LISTS = sorted(path for kind in KINDS for path in (ROOT / "requirements").glob(f"{kind}/*.txt"))
 PINNED = [path for path in LISTS if path.with_suffix(".in").exists()]
 
 
@@ -22,10 +23,11 @@ def test_a_list_names_no_index_and_hashes_all(path):
 
 
 def test_each_asked_for_is_pinned():
-    """`make lock` was run after the last change."""
+    """`make lock` and `make lock-peers` were run after the last change."""
     missing = [
         path.stem
-        for path in (ROOT / "requirements" / "dropin").glob("*.in")
+        for kind in KINDS
+        for path in (ROOT / "requirements" / kind).glob("*.in")
         if not path.with_suffix(".txt").exists()
     ]
 

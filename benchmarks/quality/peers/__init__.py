@@ -21,7 +21,7 @@ PACKAGES: Mapping[str, str] = {
 RULES: Mapping[str, str] = {
     "openhands": "as of openhands-sdk 1.58.2",
     "hermes": "as of hermes-agent 06c25ac",
-    "gemini_cli": "as of gemini-cli 022f913",
+    "gemini_cli": "as of gemini-cli acae712",
     "qwen_code": "as of qwen-code 00aa71b",
     "step_count": "control",
 }

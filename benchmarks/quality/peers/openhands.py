@@ -78,7 +78,8 @@ class OpenHands:
         errors = _errors(pairs)
         if errors > ERRORS:
             return HALT
-        return WARN if errors == ERRORS else None
+        is_nudged = errors == ERRORS and self._recent[-1] is not None
+        return WARN if is_nudged else None
 
 
 def _alternates(pairs: list[Pair]) -> bool:

@@ -4,8 +4,9 @@ As it ships: the same call 5 times in a row (of `task_list` only while its resul
 8 looks at the state of a git repository in a row; more than 100 calls with one of them 6 times, or
 more than 1000. The second row adds what its setting `skipLoopDetection: false` turns on: a call 6
 times anywhere, two calls alternating 3 times, 8 reading calls among 15 once something else was
-called, one tool 8 times in a row, chanting. All begins anew when the user speaks. Its rule about
-thoughts needs summaries of reasoning, which recordings do not have.
+called, one tool 8 times in a row, chanting. All begins anew when the user speaks. Its rule
+about thoughts needs summaries of reasoning, which recordings do not have. Later releases also hear
+chants of whole paragraphs, which this does not.
 """
 
 import re

@@ -12,6 +12,15 @@ def test_the_same_call_five_times_in_a_row_recovers_once_and_then_halts(play):
     assert play.told(GeminiCli(), *turns) == [None] * 4 + ["warn", "halt"]
 
 
+def test_a_round_of_up_to_five_calls_five_times(play):
+    """A sixth call in the round, or a fifth lap that is another, is none."""
+    lap = [play.call(name) for name in ("a", "b", "c", "d", "e")]
+
+    assert play.told(GeminiCli(), *lap * 5) == [None] * 24 + ["warn"]
+    assert play.told(GeminiCli(), *lap * 4, *lap[:4], play.call("x")) == [None] * 25
+    assert set(play.told(GeminiCli(), *[*lap, play.call("f")] * 6)) == {None}
+
+
 def test_another_call_or_the_user_begins_anew(play):
     """Four and four are not eight."""
     same, other = play.call("ls"), play.call("pwd")

@@ -19,6 +19,8 @@ def test_the_same_action_failing_is_nudged_at_three_and_stuck_at_four(play):
     turns = [play.call("make", {}, play.fresh(), failed=True) for _ in range(4)]
 
     assert play.told(OpenHands(), *turns) == [None, None, "warn", "halt"]
+    nudged = play.told(OpenHands(), *turns[:3], play.message("I see."))
+    assert nudged == [None, None, "warn", None]
 
 
 def test_three_messages_without_an_action(play):

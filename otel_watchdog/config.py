@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from otel_watchdog import settings_file
 from otel_watchdog.errors import ConfigError
+from otel_watchdog.judge_settings import JudgeSettings
 from otel_watchdog.model import Mode
 from otel_watchdog.rules import AgentRule, Category, Options, Rules, ToolRule
 from otel_watchdog.settings_errors import check_written, explain, place
@@ -145,6 +146,10 @@ class WatchdogConfig(BaseSettings):
 
     agents: dict[str, AgentRule] = Field(default_factory=dict)
     """Rules by pattern of agents' names: `exempt`, `category`, `min_turns`, `detectors`."""
+
+    judge: JudgeSettings = Field(default_factory=JudgeSettings)
+    """The model that is asked, rarely, where the rules see nothing; off unless one is named. Read
+    at start."""
 
     reload_on_signal: bool = False
     """Whether SIGHUP, too, has the file read again, beside the start of each run."""

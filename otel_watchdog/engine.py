@@ -1,7 +1,9 @@
 """From observations to corrections; no clock, thread or OpenTelemetry of its own."""
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Final
 
 from otel_watchdog import config as settings, verdicts
 from otel_watchdog.config import Profile, WatchdogConfig
@@ -34,6 +36,9 @@ OutcomeListener = Callable[[Outcome], None]
 
 SuppressedListener = Callable[[Suppressed], None]
 """Called with each finding that led to no correction of its own."""
+
+_BY_THE_LAST: Final = frozenset({"cap", "refractory", "unclaimed"})
+"""Why a policy holds a finding back, where the corrections before it are the cause."""
 
 
 class Watchdog:
@@ -134,6 +139,28 @@ class Watchdog:
             return None
         return self._correct(session, observation, found, rule)
 
+    def propose(self, finding: Finding, observation: Observation) -> Correction | None:
+        """Take in an opinion: a finding that was made above the engine, such as a judge's.
+
+        It goes up the same ladder, no higher than its `max_tier`. What rules find later is neither
+        held back by it nor begun anew because of it.
+
+        Args:
+            finding: The opinion.
+            observation: The latest that it rests on; of a run that is over, nothing comes.
+        """
+        session = self._sessions.get(observation.session)
+        if session is None or observation.turn > session.turn:
+            return None
+        before = session.before or copy.deepcopy(session.policy_in(self.mode))
+        if isinstance(before, Attached):
+            before.attach(observation.session)
+        finding = self._note(finding, observation)
+        correction = self._correct(session, observation, [finding], None)
+        if correction is not None:
+            session.before = before
+        return correction
+
     def categorize(self, session: str, category: str | None) -> None:
         """Note the category that the trace names for a session's agent; `None`: it names none."""
         found = self._sessions.get(session)
@@ -149,7 +176,7 @@ class Watchdog:
         session = self._sessions.get(correction.session)
         if session is None:
             return
-        self._restart(session)
+        self._begin_anew(session, correction)
         if session.pending is not None and session.pending.id == correction.id:
             session.leased_turn = session.turn + 1
 
@@ -192,17 +219,21 @@ class Watchdog:
         """Note that a turn, or a run, has begun."""
         self._sessions.move_to_end(observation.session)
         if isinstance(observation, RunStarted):
-            if session.pending is not None or session.would_be is not None:
-                self._restart(session)
+            self._begin_anew(session, session.pending or session.would_be)
             self._tell(session, session.responses.end(session.turn))
             session.start_run(observation.run, observation.agent)
             self.outfit.fit(session, observation.session)
         elif session.would_be is not None:
+            self._begin_anew(session, session.would_be)
             session.would_be = None
             if session.shadow is not None:
                 session.shadow.claim(turn=observation.turn)
-            self._restart(session)
         session.turn = observation.turn
+
+    def _begin_anew(self, session: Memory, correction: Correction | None) -> None:
+        """Restart the detectors for a correction that is given, if a rule had called for it."""
+        if correction is not None and correction.finding.max_tier is None:
+            self._restart(session)
 
     def _restart(self, session: Memory, names: Container[str] | None = None) -> None:
         """Have detectors gather their evidence anew, but in the profile that never does.
@@ -262,7 +293,9 @@ class Watchdog:
             self._hold(session, findings, observation.session, "exempt")
             return None
         self._tell(session, session.responses.find(findings, session.turn))
-        if session.corrected_turn == session.turn:
+        is_opinion = findings[0].max_tier is not None
+        has_spoken = session.corrected_turn == session.turn
+        if has_spoken and (is_opinion or session.before is None):
             self._hold(session, findings, observation.session, "merged")
             return None
         findings.sort(key=lambda finding: finding.severity is not Severity.CRITICAL)
@@ -273,8 +306,7 @@ class Watchdog:
         if session.turn < self.outfit.rules.floor(session.agent, category[0]):
             decision = Decision(tier=None, n=0, held="floor")
         else:
-            policy = session.policy_in(mode)
-            decision = policy.decide(findings, turn=session.turn, now=session.now)
+            decision = _decide(session, mode, findings)
         if decision.tier is None:
             self._hold(session, findings, observation.session, decision.held)
             if decision.held != "unclaimed":
@@ -282,6 +314,7 @@ class Watchdog:
                 # early would never be told of, however long it goes on.
                 self._restart(session, [finding.detector for finding in findings])
             return None
+        session.before = session.before if is_opinion else None
         self._hold(session, findings[1:], observation.session, "merged")
         correction = verdicts.correction(
             session,
@@ -300,3 +333,14 @@ class Watchdog:
             session.pending = correction
             session.cause = cause_of(correction.finding, observation, session.progress)
         return correction
+
+
+def _decide(session: Memory, mode: Mode, findings: Sequence[Finding]) -> Decision:
+    """Return what the policy makes of findings; opinions hold back no rule."""
+    policy = session.policy_in(mode)
+    decision = policy.decide(findings, turn=session.turn, now=session.now)
+    if decision.held in _BY_THE_LAST and findings[0].max_tier is None:
+        before = session.take_back(mode)
+        if before is not None:
+            return before.decide(findings, turn=session.turn, now=session.now)
+    return decision

@@ -26,6 +26,7 @@ class Memory:
     __slots__ = (
         "agent",
         "assigned",
+        "before",
         "cause",
         "corrected_turn",
         "detectors",
@@ -51,6 +52,8 @@ class Memory:
         self.policy = copy.deepcopy(policy)
         self.shadow: Policy | None = None
         """Goes on from where `policy` stands while nothing is delivered."""
+        self.before: Policy | None = None
+        """The policy in use as it stood before opinions alone were told; `None`: none were."""
         self.responses = responses
         self.watch(detectors)
         self.profiled: str | None = None
@@ -96,6 +99,7 @@ class Memory:
         self.cause = None
         self.leased_turn = None
         self.shadow = None
+        self.before = None
         self.would_be = None
         self.corrected_turn = None
         self.helpers.clear()
@@ -117,6 +121,7 @@ class Memory:
     def policy_in(self, mode: Mode) -> Policy:
         """Return whose count goes on: what is not delivered takes the agent up no ladder."""
         if mode is not Mode.OBSERVE:
+            self.before = None if self.shadow is not None else self.before
             self.shadow = None
             self.would_be = None
             return self.policy
@@ -125,6 +130,15 @@ class Memory:
             if self.pending is not None:
                 self.shadow.claim(turn=self.turn)
         return self.shadow
+
+    def take_back(self, mode: Mode) -> Policy | None:
+        """Return the policy as if no opinion had been told; `None`: none was since a rule spoke."""
+        before, self.before = self.before, None
+        if before is not None and mode is Mode.OBSERVE:
+            self.shadow = before
+        elif before is not None:
+            self.policy = before
+        return before
 
     def blind(self) -> dict[str, str]:
         """Return what each detector lacks, by its name; those that lack nothing are left out."""

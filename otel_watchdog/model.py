@@ -217,6 +217,9 @@ class Finding:
     key: str = ""
     """Who the root cause is: findings of one key are about the same thing, whoever made them. Left
     empty, it is made of the evidence."""
+    max_tier: Tier | None = None
+    """The firmest tier that it may lead to; `None`: whatever the policy says. It is set on
+    opinions: what a judge thinks, not what a rule has counted. They take nothing from the rules."""
 
     def __post_init__(self) -> None:
         """Fill in the key."""

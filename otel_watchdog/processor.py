@@ -13,6 +13,7 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from otel_watchdog import forks, live_spans
+from otel_watchdog.advisor import Advisor, Place
 from otel_watchdog.aftermath import Aftermath
 from otel_watchdog.channels import Channel, InProcess
 from otel_watchdog.config import WatchdogConfig
@@ -20,11 +21,21 @@ from otel_watchdog.detectors import Detector
 from otel_watchdog.dialects import Dialect
 from otel_watchdog.engine import Watchdog
 from otel_watchdog.fan_out import FanOut
+from otel_watchdog.judges import Judge
 from otel_watchdog.live_spans import LiveSpan
-from otel_watchdog.model import Correction, Mode, Observation, Outcome, RunStarted, Suppressed
+from otel_watchdog.model import (
+    Correction,
+    Finding,
+    Mode,
+    Observation,
+    Outcome,
+    RunStarted,
+    Suppressed,
+)
 from otel_watchdog.policies import Policy
 from otel_watchdog.reloading import Reloader
 from otel_watchdog.scopes import Scope, Scopes
+from otel_watchdog.second_opinion import Answer
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.spans import LogRecord, Reading
 from otel_watchdog.streams.span_tree import Node
@@ -64,6 +75,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         on_error: Called with the place and the error where something of ours fails; default: log
             it once. For tests: `otel_watchdog.testing.reraise`.
         wording: Finds the words for corrections; default: the built-in texts.
+        judge: Asked, rarely, where the rules see nothing; default: the settings', if any.
     """
 
     def __init__(  # noqa: PLR0913 - each has a default that suits most
@@ -79,6 +91,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         on_suppressed: Callable[[Suppressed], None] | None = None,
         on_error: ErrorListener | None = None,
         wording: Wording = built_in,
+        judge: Judge | None = None,
     ) -> None:
         self._config = config or WatchdogConfig.load()
         self._channels = FanOut(
@@ -96,11 +109,14 @@ class WatchdogSpanProcessor(SpanProcessor):
             config=self._config,
             detectors=detectors,
             policy=policy,
-            on_finding=self._aftermath.find,
+            on_finding=self._find,
             on_outcome=self._aftermath.conclude,
             on_suppressed=self._aftermath.suppress,
             on_error=self._fail,
             wording=wording,
+        )
+        self._advisor = Advisor.of(
+            judge, self._config, settle=self._settle, deliver=self._advise, on_error=self._fail
         )
         self._reloader = Reloader(self._config, self._engine.configure)
         self._open_spans = self._sessions.open_spans
@@ -192,7 +208,7 @@ class WatchdogSpanProcessor(SpanProcessor):
             judged = LiveSpan(around.span)
             with self._lock:
                 observations = self._sessions.observe_log(log, reading)
-                corrections = self._judge(observations, judged, around)
+                corrections = self._judge(observations, Place(judged, around.reading, around))
             self._channels.observe(observations)
             if corrections:
                 self._deliver(corrections, judged, around.reading, around)
@@ -203,6 +219,8 @@ class WatchdogSpanProcessor(SpanProcessor):
         """Close the channels; spans that come later are not read. Safe to call twice."""
         self._off = self._closed = True
         self._channels.close()
+        if self._advisor is not None:
+            self._advisor.close()
         self._reloader.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - nothing waits
@@ -226,6 +244,8 @@ class WatchdogSpanProcessor(SpanProcessor):
             self._telemetry = Telemetry(
                 self._provider or live_spans.same_pipeline(span), version=VERSION
             )
+            if self._advisor is not None:
+                self._advisor.telemetry = self._telemetry
         parent = span.parent
         self._sessions.open(
             span.context.span_id,
@@ -242,7 +262,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         with self._lock:
             node = self._sessions.close(read.span_id, read.parent_id)
             observations = self._sessions.observe(node, read, reading)
-            corrections = self._judge(observations, read, node)
+            corrections = self._judge(observations, Place(read, reading, node))
         self._channels.observe(observations)
         if corrections:
             self._deliver(corrections, read, reading, node)
@@ -253,9 +273,8 @@ class WatchdogSpanProcessor(SpanProcessor):
         read = LiveSpan(span)
         return self._scopes.read(self._scopes[read.scope], read)
 
-    def _judge(
-        self, observations: Sequence[Observation], judged: LiveSpan, node: Node
-    ) -> list[Correction]:
+    def _judge(self, observations: Sequence[Observation], place: Place) -> list[Correction]:
+        judged, _, node = place
         corrections = []
         observe = self._engine.observe
         if self._reloader.is_due:
@@ -271,7 +290,26 @@ class WatchdogSpanProcessor(SpanProcessor):
                 self._engine.categorize(observation.session, category)
             if correction is not None:
                 corrections.append(correction)
+            if self._advisor is not None:
+                self._advisor.observe(observation, place)
         return corrections
+
+    def _find(self, finding: Finding, observation: Observation) -> None:
+        self._aftermath.find(finding, observation)
+        if self._advisor is not None:
+            self._advisor.opinion.find(finding, observation)
+
+    def _settle(self, answer: Answer) -> Correction | None:
+        """Have a judge's answer go up the ladder; called on its thread."""
+        with self._lock:
+            finding = self._advisor.opinion.settle(answer) if self._advisor else None
+            if finding is None or self._off:
+                return None
+            return self._engine.propose(finding, answer.question.observation)
+
+    def _advise(self, corrections: list[Correction], place: Place) -> None:
+        self._deliver(corrections, *place)
+        self._aftermath.tell(self._telemetry)
 
     def _deliver(
         self, corrections: list[Correction], judged: LiveSpan, reading: Reading | None, node: Node

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from otel_watchdog import channels, detectors, dialects, policies
+from otel_watchdog import channels, detectors, dialects, judges, policies
 from otel_watchdog.errors import PluginError
 
 BUILT_IN: Final[dict[str, tuple[type[Any], ...]]] = {
@@ -12,6 +12,7 @@ BUILT_IN: Final[dict[str, tuple[type[Any], ...]]] = {
     "dialects": dialects.BUILT_IN,
     "policies": policies.BUILT_IN,
     "channels": channels.BUILT_IN,
+    "judges": judges.BUILT_IN,
 }
 """The plug-ins that come with the library, by kind."""
 
@@ -20,8 +21,8 @@ def find(kind: str, name: str) -> type[Any]:
     """Return the plug-in class of `kind` that is called `name`.
 
     Args:
-        kind: `detectors`, `dialects`, `policies` or `channels`; entry points stand in the group
-            `otel_watchdog.<kind>`.
+        kind: `detectors`, `dialects`, `policies`, `channels` or `judges`; entry points stand in
+            the group `otel_watchdog.<kind>`.
         name: The plug-in's `name`.
 
     Raises:

@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 
 from otel_watchdog import settings_file
 from otel_watchdog.errors import ConfigError
+from otel_watchdog.judge_settings import JudgeSettings
 from otel_watchdog.rules import AgentRule, Category, ToolRule
 
 Lines = Mapping[tuple[str, ...], int]
@@ -17,6 +18,7 @@ _SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "tools": ToolRule,
     "agents": AgentRule,
     "categories": Category,
+    "judge": JudgeSettings,
 }
 
 

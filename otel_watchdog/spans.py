@@ -347,7 +347,12 @@ _MODEL_NAMES = (
     semconv.LLM_MODEL_NAME,
     semconv.LANGFUSE_MODEL_NAME,
 )
-_COSTS = (semconv.GEN_AI_COST_TOTAL_COST, semconv.OPERATION_COST, semconv.LLM_COST_TOTAL)
+_COSTS = (
+    semconv.GEN_AI_USAGE_COST,
+    semconv.GEN_AI_COST_TOTAL_COST,
+    semconv.OPERATION_COST,
+    semconv.LLM_COST_TOTAL,
+)
 _INPUT_TOKENS = (
     semconv.GEN_AI_USAGE_INPUT_TOKENS,
     semconv.GEN_AI_USAGE_PROMPT_TOKENS,

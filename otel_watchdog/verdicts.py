@@ -40,10 +40,11 @@ def correction(  # noqa: PLR0913 - all that a correction says
         session: Its key.
         findings: The strongest first.
         decision: The policy's.
-        tier: The decision's tier.
+        tier: The decision's tier; an opinion's goes no higher than it may, and caps no run.
         mode: What may be done.
         category: The agent's, and how it is known.
     """
+    limit = findings[0].max_tier
     return Correction(
         id=uuid.uuid4().hex,
         session=session,
@@ -51,11 +52,11 @@ def correction(  # noqa: PLR0913 - all that a correction says
         agent=memory.agent,
         turn=memory.turn,
         n=decision.n,
-        tier=tier,
+        tier=tier if limit is None else min(tier, limit),
         mode=mode,
         findings=tuple(findings),
         message="",
-        max_turns=decision.max_turns,
+        max_turns=decision.max_turns if limit is None else None,
         category=category[0],
         category_from=category[1],
     )

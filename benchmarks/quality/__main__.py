@@ -1,6 +1,6 @@
 """Prints how often the watchdog is right, in profile `standard`.
 
-    python -m benchmarks.quality [--corpus PATH] [--quick] [--json] [--chart FILE]
+    python -m benchmarks.quality [--corpus PATH] [--quick] [--judge NAME] [--json] [--chart FILE]
 
 The suite and the cases lie beside this file and were written for this project. A corpus of labelled
 runs is given by its path: one JSON object a line, as observation lines with `source`, `expect`
@@ -9,6 +9,10 @@ runs is given by its path: one JSON object a line, as observation lines with `so
 A correction is one that `otel-watchdog replay --json` lists; critical is a finding of that
 severity. A fire before the onset of a fault counts as a false one. Where a run says from which
 event on it is to be judged, what came before does not count, for quiet runs neither.
+
+With `--judge` it says what a judge adds to the rules, and what one that is wrong takes from them:
+`careful` knows the labels, `fallible` errs once in ten, `stuck` and `fine` always say the same, and
+`lying` says what a tool result commands. None is a model: see `benchmarks/quality/judges.py`.
 """
 
 import argparse
@@ -20,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality import chart, timing
+from benchmarks.quality import chart, judges, timing
 from benchmarks.quality.crossvalidation import cross_validated, neighbours
 from benchmarks.quality.runs import LabelledRun, cases, corpus, suite
 from benchmarks.quality.scores import Verdict, judge, score
@@ -118,12 +122,20 @@ def main() -> None:
     )
     parser.add_argument("--corpus", type=Path, help="labelled runs, one JSON object a line")
     parser.add_argument("--quick", action="store_true", help="no neighbours and no robustness")
+    parser.add_argument("--judge", choices=judges.JUDGES, help="what a judge adds and takes away")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--chart", type=Path, help="write a chart of the neighbours as SVG")
     options = parser.parse_args()
     sets = {"suite": suite(), "cases": cases()}
     if options.corpus:
         sets["corpus"] = corpus(options.corpus)
+    if options.judge:
+        told = {name: judges.report_on(runs, options.judge) for name, runs in sets.items()}
+        if options.json:
+            sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        else:
+            sys.stdout.write("\n".join(_lines_of_judge(options.judge, told)) + "\n")
+        return
     report: dict[str, Any] = {
         name: report_on(runs, quick=options.quick) for name, runs in sets.items()
     }
@@ -173,6 +185,18 @@ def _lines_of(told: dict[str, Any]) -> list[str]:
         lines.append("  in other surroundings:")
         for which, graded in told["robustness"].items():
             lines += [_line(f"    {which}, {grade}", graded[grade]) for grade in GRADES]
+    return lines
+
+
+def _lines_of_judge(judge: str, told: dict[str, Any]) -> list[str]:
+    lines = [f"JUDGE {judge}, mode enforce"]
+    for name, figures in told.items():
+        lines.append(f"  {name}")
+        for which, value in figures.items():
+            if isinstance(value, dict):
+                lines.append(_line(f"    {which}", value))
+            else:
+                lines.append(f"    {which}: {value}")
     return lines
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from benchmarks.quality.runs import LabelledRun
 from otel_watchdog import Severity, WatchdogConfig, replay
 from otel_watchdog.detectors import Detector
+from otel_watchdog.judges import Judge
+from otel_watchdog.model import Tier
 
 Z = 1.96
 """Of a 95 % interval."""
@@ -27,6 +29,10 @@ class Verdict:
     """Where it found something critical."""
     findings: tuple[tuple[int, str, str, str], ...]
     """Event, detector, kind and severity of each finding."""
+    is_halted: bool = False
+    """Whether it would have ended the run."""
+    questions: int = 0
+    """How often a judge was asked."""
 
     def fired_at(self, grade: str) -> int | None:
         """Return the first event judged at which it fired; `None` if it did not."""
@@ -60,6 +66,7 @@ def judge(
     *,
     detectors: Sequence[Detector] | None = None,
     config: WatchdogConfig | None = None,
+    reader: Judge | None = None,
 ) -> list[Verdict]:
     """Show runs to the watchdog, each its own session, and return what came of each."""
     text = "\n".join(
@@ -69,6 +76,7 @@ def judge(
         io.BytesIO(text.encode()),
         config=config or WatchdogConfig(),
         detectors=detectors,
+        judge=reader,
         keep_observations=False,
     )
     verdicts = []
@@ -91,6 +99,8 @@ def judge(
                 tuple(given.event for given in told.corrections),
                 tuple(one[0] for one in found if one[3] == critical),
                 found,
+                any(given.correction.tier >= Tier.HARD_STOP for given in told.corrections),
+                len(told.checks),
             )
         )
     return verdicts

@@ -18,7 +18,9 @@ from otel_watchdog.cli import report, stored
 from otel_watchdog.cli.safe import safe
 from otel_watchdog.config import Profile, WatchdogConfig
 from otel_watchdog.errors import ConfigError, InputError
+from otel_watchdog.judges import Judge
 from otel_watchdog.model import Mode
+from otel_watchdog.second_opinion import judge_of
 
 EXIT_BAD_INPUT: Final = 2
 """Exit code where a file cannot be read, or an option or setting is wrong."""
@@ -108,6 +110,14 @@ def replay(  # noqa: PLR0913 - the command's options
     config: Annotated[
         Path | None, typer.Option(help="YAML file of settings.", show_default=False)
     ] = None,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge",
+            help="Ask the model that the settings name where the rules see nothing; it costs what "
+            "the model costs.",
+        ),
+    ] = False,
 ) -> None:
     """Show what the watchdog would have found and said in recorded traces.
 
@@ -116,6 +126,7 @@ def replay(  # noqa: PLR0913 - the command's options
     """
     shown = frozenset(show or (Show.FINDINGS, Show.CORRECTIONS))
     settings = _settings(config, profile, mode)
+    asked = _judge(settings) if judge else None
     view = _Json(shown) if as_json else _Human(shown)
     failed = False
     for file, *also in [files] if together else [[file] for file in files]:
@@ -125,6 +136,7 @@ def replay(  # noqa: PLR0913 - the command's options
                     stored.opened(file),
                     also=[stored.opened(one) for one in also],
                     config=settings,
+                    judge=asked,
                     keep_observations=Show.OBSERVATIONS in shown,
                     on_read=bar.advance,
                 ):
@@ -148,6 +160,18 @@ def _settings(config: Path | None, profile: Profile | None, mode: str | None) ->
     except ConfigError as error:
         _complain(str(error))
         raise typer.Exit(EXIT_BAD_INPUT) from None
+
+
+def _judge(config: WatchdogConfig) -> Judge:
+    try:
+        found = judge_of(config)
+    except ConfigError as error:
+        _complain(str(error))
+        raise typer.Exit(EXIT_BAD_INPUT) from None
+    if found is None:
+        _complain("--judge: judge.model must name a model, such as openai:gpt-5-mini")
+        raise typer.Exit(EXIT_BAD_INPUT)
+    return found
 
 
 def _complain(what: str) -> None:

@@ -94,7 +94,8 @@ class Ladder:
         held = self._held(turn, now)
         if held:
             return Decision(tier=None, n=n, held=held)
-        tier = min(Tier(min(self._rung + 1, len(Tier))), self._limits[findings[0].severity])
+        limit = min(self._limits[findings[0].severity], findings[0].max_tier or Tier.TERMINATE)
+        tier = min(Tier(min(self._rung + 1, len(Tier))), limit)
         self._pending = True
         self._sent_at = now
         return Decision(tier=tier, n=n, max_turns=self._cap(tier, turn))

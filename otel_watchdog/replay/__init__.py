@@ -19,6 +19,8 @@ It is public: keys are added, never changed or taken away.
   led to no correction of its own.
 - `corrections`: `{event, turn, n, tier, detector, kind, message, max_turns}`.
 - `outcomes`: `{event, turn, n, outcome, turns_to_heed, response}`, `n` being the correction's.
+- `drift_checks`, only if a judge was asked: `{event, turn, session, verdict, confidence, reason,
+  cost_usd}`.
 - `blind`: `{session: {detector: reason}}`, what detectors lacked; a session in which none lacked
   anything is left out.
 
@@ -32,6 +34,7 @@ the ladder climbs as it would have done live.
 
 from otel_watchdog.replay.judge import read
 from otel_watchdog.replay.report import (
+    Checked,
     Concluded,
     Corrected,
     Found,
@@ -40,4 +43,13 @@ from otel_watchdog.replay.report import (
     SessionSummary,
 )
 
-__all__ = ["Concluded", "Corrected", "Found", "Observed", "ReplayedRun", "SessionSummary", "read"]
+__all__ = [
+    "Checked",
+    "Concluded",
+    "Corrected",
+    "Found",
+    "Observed",
+    "ReplayedRun",
+    "SessionSummary",
+    "read",
+]

@@ -9,7 +9,9 @@ from typing import BinaryIO, Final
 from otel_watchdog import recordings
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.detectors import Detector
+from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.errors import InputError
+from otel_watchdog.judges import Judge
 from otel_watchdog.model import (
     Finding,
     ModelTurn,
@@ -24,6 +26,7 @@ from otel_watchdog.policies import Policy
 from otel_watchdog.recordings import RecordedRun, Source, Window
 from otel_watchdog.replay.delivery import Delivery, ErrorListener
 from otel_watchdog.replay.report import (
+    Checked,
     Concluded,
     Corrected,
     Found,
@@ -46,6 +49,7 @@ def read(  # noqa: PLR0913 - each has a default that suits most
     config: WatchdogConfig | None = None,
     detectors: Sequence[Detector] | None = None,
     policy: Policy | None = None,
+    judge: Judge | None = None,
     keep_observations: bool = True,
     window: Window | None = None,
     on_read: Callable[[int], None] | None = None,
@@ -63,6 +67,7 @@ def read(  # noqa: PLR0913 - each has a default that suits most
         config: Settings; default: from the environment.
         detectors: Patterns to look for; default: all that are built in.
         policy: Picks tiers; default: the ladder.
+        judge: Asked where the rules see nothing; default: nobody, whatever the settings say.
         keep_observations: Whether runs carry their observations.
         window: Puts spans in the order of time; default: one of 100,000 spans.
         on_read: Called with the number of bytes just read from the file.
@@ -75,8 +80,8 @@ def read(  # noqa: PLR0913 - each has a default that suits most
     """
     config = config or WatchdogConfig.load()
 
-    def judge() -> _Judge:
-        engine = Delivery(config, detectors, policy)
+    def judging() -> _Judge:
+        engine = Delivery(config, detectors, policy, judge)
         return _Judge(engine, keep_observations=keep_observations, on_error=on_error)
 
     with (
@@ -87,7 +92,7 @@ def read(  # noqa: PLR0913 - each has a default that suits most
             stack.enter_context(recordings.open_source(one, on_read=on_read))
             for one in (path, *also)
         ]
-        yield from _judged(sources, judge, spans)
+        yield from _judged(sources, judging, spans)
 
 
 def _judged(
@@ -202,6 +207,7 @@ class _Judge:
         self._findings: list[Found] = []
         self._corrections: list[Corrected] = []
         self._outcomes: list[Concluded] = []
+        self._checks: list[Checked] = []
         self._errors: list[str] = []
         self._failed = 0
         self._event = 0
@@ -210,6 +216,7 @@ class _Judge:
             on_outcome=self._conclude,
             on_suppressed=self._suppress,
             on_error=self.fail,
+            on_check=self._check,
         )
 
     def observe(self, event: int, observation: Observation) -> None:
@@ -257,11 +264,12 @@ class _Judge:
             one.runs += tally.runs
             one.turns += tally.turns
             one.calls += tally.calls
-        everything: tuple[Observed | Found | Corrected | Concluded, ...] = (
+        everything: tuple[Observed | Found | Corrected | Concluded | Checked, ...] = (
             *self._observations,
             *self._findings,
             *self._corrections,
             *self._outcomes,
+            *self._checks,
         )
         for kept in everything:
             kept.session = names.get(kept.session, kept.session)
@@ -273,6 +281,7 @@ class _Judge:
             findings=self._findings,
             corrections=self._corrections,
             outcomes=self._outcomes,
+            checks=self._checks,
             blind=blind,
             observations=self._observations,
             errors=self._errors,
@@ -291,6 +300,9 @@ class _Judge:
     def _conclude(self, outcome: Outcome) -> None:
         session = outcome.correction.session
         self._outcomes.append(Concluded(event=self._event, session=session, outcome=outcome))
+
+    def _check(self, check: DriftCheck) -> None:
+        self._checks.append(Checked(event=self._event, session=check.session, check=check))
 
     def _suppress(self, suppressed: Suppressed) -> None:
         for found in reversed(self._findings):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import (
     Correction,
     Finding,
@@ -137,6 +138,28 @@ class Concluded:
         }
 
 
+@dataclass(slots=True, kw_only=True)
+class Checked:
+    """A question to the judge, and where it was put."""
+
+    event: int
+    session: str
+    check: DriftCheck
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the public shape."""
+        made = self.check
+        return {
+            "event": self.event,
+            "turn": made.turn,
+            "session": self.session,
+            "verdict": made.verdict,
+            "confidence": made.confidence,
+            "reason": made.reason,
+            "cost_usd": made.cost_usd,
+        }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedRun:
     """What the watchdog makes of one recorded run, or of one OTLP recording."""
@@ -149,6 +172,8 @@ class ReplayedRun:
     """By session, then detector: what it lacks."""
     outcomes: Sequence[Concluded] = ()
     """What came of the corrections."""
+    checks: Sequence[Checked] = ()
+    """Questions to the judge, if it was to be asked."""
     observations: Sequence[Observed] = ()
     """Empty unless they were asked for."""
     errors: Sequence[str] = ()
@@ -172,5 +197,7 @@ class ReplayedRun:
         shown["findings"] = [found.as_json() for found in self.findings]
         shown["corrections"] = [given.as_json() for given in self.corrections]
         shown["outcomes"] = [concluded.as_json() for concluded in self.outcomes]
+        if self.checks:
+            shown["drift_checks"] = [made.as_json() for made in self.checks]
         shown["blind"] = {session: dict(lacking) for session, lacking in self.blind.items()}
         return shown

@@ -4,15 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from otel_watchdog import channels, detectors, dialects, policies
+from otel_watchdog import channels, detectors, dialects, judges, policies
 
 ROOT = Path(__file__).parents[2]
-KINDS = {"detectors": detectors, "dialects": dialects, "policies": policies, "channels": channels}
+KINDS = {
+    "detectors": detectors,
+    "dialects": dialects,
+    "policies": policies,
+    "channels": channels,
+    "judges": judges,
+}
 PAGES = {
     "detectors": "detectors.md",
     "dialects": "dialects.md",
     "policies": "corrections.md",
     "channels": "corrections.md",
+    "judges": "judge.md",
 }
 PLUGINS = [
     pytest.param(kind, cls, id=f"{kind}.{cls.name}")

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from otel_watchdog import Watchdog, WatchdogConfig
+from otel_watchdog.judge_settings import JudgeSettings
 from otel_watchdog.rules import AgentRule, Category, ToolRule
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 TABLES = {
     "## Every setting": WatchdogConfig,
     "### Under `categories`": Category,
+    "### Under `judge`": JudgeSettings,
     "### Under `tools`": ToolRule,
     "### Under `agents`": AgentRule,
 }
@@ -26,6 +29,8 @@ WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "
 def allowed(field):  # noqa: PLR0911 - one for each kind
     """Say what a setting may be."""
     kind = field.annotation
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return "a mapping"
     if isinstance(kind, type) and issubclass(kind, Enum):
         return ", ".join(f"`{one.name.lower()}`" for one in kind)
     if typing.get_origin(kind) is typing.Literal:

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from otel_watchdog import Mode, RepeatedToolCall, WatchdogConfig, replay
+from otel_watchdog.judge_settings import JudgeSettings
+from tests.otel_watchdog.judge_cases import Scripted
 from tests.otel_watchdog.recordings.recording_cases import (
     FILES,
     calls,
@@ -154,3 +156,46 @@ def test_a_span_that_one_of_our_parts_cannot_take_is_noted():
     (run,) = replay.read(io.BytesIO(content), detectors=[Broken()])
 
     assert run.errors == ["repeated_tool_call failed: RuntimeError: oops"] * 2
+
+
+def test_a_judge_is_asked_in_the_recordings_own_time():
+    """At once, always at the same place; its findings and corrections stand where it was asked."""
+    events = [event for number in range(1, 8) for event in new_call(number)]
+    content = json.dumps({"id": "r", "events": events}).encode()
+
+    first, second = (
+        [run.as_json() for run in replay.read(io.BytesIO(content), judge=Scripted())]
+        for _ in range(2)
+    )
+
+    (run,) = first
+    assert first == second
+    assert [check["event"] for check in run["drift_checks"]] == [11, 11]
+    assert [check["verdict"] for check in run["drift_checks"]] == ["stuck", "stuck"]
+    (correction,) = run["corrections"]
+    assert (correction["event"], correction["tier"], correction["detector"]) == (
+        11,
+        "nudge",
+        "judge",
+    )
+    assert [found["detector"] for found in run["findings"]] == ["judge"]
+
+
+def test_nobody_is_asked_whatever_the_settings_say():
+    """A replay costs nothing unless it is told to."""
+    events = [event for number in range(1, 8) for event in new_call(number)]
+    content = json.dumps({"id": "r", "events": events}).encode()
+    config = WatchdogConfig(judge=JudgeSettings(model="openai:gpt-5-mini"))
+
+    (run,) = replay.read(io.BytesIO(content), config=config)
+
+    assert list(run.checks) == []
+    assert "drift_checks" not in run.as_json()
+
+
+def new_call(number):
+    said = f"page {number * 104729}: nothing"
+    yield event(
+        "tool_call", turn=number, name="search", args={"q": number * 7919}, call_id=f"c{number}"
+    )
+    yield event("tool_result", turn=number, name="search", result=said, call_id=f"c{number}")

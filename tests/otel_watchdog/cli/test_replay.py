@@ -291,3 +291,23 @@ def test_files_that_belong_together_are_one_run():
     calls = [one for one in run["observations"] if one["kind"] == "tool_call"]
     assert len(calls) == 8
     assert calls[0]["arguments"] == '{"cmd": "cat main.go"}'
+
+
+def test_a_judge_that_is_not_named_cannot_be_asked(tmp_path, monkeypatch):
+    """`--judge` without `judge.model` is an error before anything is read."""
+    monkeypatch.delenv("OTEL_WATCHDOG_JUDGE", raising=False)
+
+    result = invoke("replay", "--judge", str(tmp_path / "none.json"))
+
+    assert result.exit_code == 2
+    assert "judge.model must name a model" in result.output
+
+
+def test_a_judge_that_cannot_be_asked_is_told_of(monkeypatch):
+    """In one line, that names the setting."""
+    monkeypatch.setenv("OTEL_WATCHDOG_JUDGE", '{"model": "nobody:knows"}')
+
+    result = invoke("replay", "--judge", "none.json")
+
+    assert result.exit_code == 2
+    assert "judge.model: 'nobody:knows' cannot be asked" in result.output

@@ -8,11 +8,11 @@ from otel_watchdog import (
     RunStarted,
     WatchdogConfig,
     WatchdogSpanProcessor,
-    signal_files,
 )
 from otel_watchdog.channels import SignalFile
 from otel_watchdog.fan_out import MAX_PLUGIN_ERRORS, FanOut
 from otel_watchdog.testing import correction, reraise
+from otel_watchdog.transport import signal_files
 
 
 class Plain:

@@ -12,7 +12,7 @@ SCOPE: Final = "otel_watchdog"
 # OpenTelemetry GenAI conventions, current and older spellings.
 
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
-"""string; `execute_tool`, `chat`, `invoke_agent`. Read."""
+"""string; `execute_tool`, `chat`, `invoke_agent`. Read; `chat` on drift checks."""
 
 GEN_AI_AGENT_NAME: Final = "gen_ai.agent.name"
 """string; the agent's name. Read, and copied onto correction spans."""
@@ -39,28 +39,35 @@ GEN_AI_TOOL_STATUS: Final = "gen_ai.tool.status"
 """string; `error` where a tool failed (Strands). Read."""
 
 GEN_AI_INPUT_MESSAGES: Final = "gen_ai.input.messages"
-"""JSON string; the whole conversation given to the model. Read as far as it is new."""
+"""JSON string; the whole conversation given to the model. Read as far as it is new; on drift
+checks."""
 
 GEN_AI_OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
-"""JSON string; the model's answer. Read."""
+"""JSON string; the model's answer. Read; on drift checks."""
+
+GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
+"""string; on drift checks."""
 
 GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
-"""string. Read."""
+"""string. Read; on drift checks."""
 
 GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
 """string. Read."""
 
 GEN_AI_USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
-"""int. Read."""
+"""int. Read; on drift checks."""
 
 GEN_AI_USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
-"""int. Read."""
+"""int. Read; on drift checks."""
 
 GEN_AI_USAGE_PROMPT_TOKENS: Final = "gen_ai.usage.prompt_tokens"
 """int; older spelling of input tokens. Read."""
 
 GEN_AI_USAGE_COMPLETION_TOKENS: Final = "gen_ai.usage.completion_tokens"
 """int; older spelling of output tokens. Read."""
+
+GEN_AI_USAGE_COST: Final = "gen_ai.usage.cost"
+"""double, US dollars; on drift checks, and on nothing else of ours: review tools add it up."""
 
 TOOL_ARGUMENTS: Final = "tool_arguments"
 """JSON string; arguments in pydantic-ai's formats before version 3. Read."""
@@ -69,13 +76,16 @@ TOOL_RESPONSE: Final = "tool_response"
 """string; result in pydantic-ai's formats before version 3. Read."""
 
 LLM_MODEL_NAME: Final = "llm.model_name"
-"""string; OpenInference. Read."""
+"""string; OpenInference. Read; on drift checks."""
 
 LLM_TOKEN_COUNT_PROMPT: Final = "llm.token_count.prompt"  # noqa: S105 - tokens of a model
-"""int; OpenInference. Read."""
+"""int; OpenInference. Read; on drift checks."""
 
 LLM_TOKEN_COUNT_COMPLETION: Final = "llm.token_count.completion"  # noqa: S105 - as above
-"""int; OpenInference. Read."""
+"""int; OpenInference. Read; on drift checks."""
+
+LLM_COST_TOTAL: Final = "llm.cost.total"
+"""double, US dollars; OpenInference. On drift checks."""
 
 LLM_INPUT_MESSAGES: Final = "llm.input_messages"
 """Prefix of the conversation given to the model, flattened; OpenInference. Read."""
@@ -225,7 +235,28 @@ WATCHDOG_TURNS_TO_HEED: Final = "watchdog.turns_to_heed"
 
 WATCHDOG_SUPPRESSED: Final = "watchdog.suppressed"
 """string; why a finding led to no correction of its own: `cap`, `refractory`, `unclaimed`, `floor`,
-`merged`, `exempt` or `delegated`. On `METRIC_SUPPRESSED`."""
+`merged`, `exempt` or `delegated`. On `METRIC_SUPPRESSED`. Why a drift check was not made, on
+`METRIC_DRIFT_CHECKS_SKIPPED`."""
+
+# Written: drift checks, below the correction that came of them, else beside the agent's turns.
+
+DRIFT_CHECK: Final = "drift-check"
+"""Name of the span."""
+
+EVALUATION_DRIFT: Final = "watchdog.drift"
+"""Value of `gen_ai.evaluation.name` on drift checks; the label is the verdict."""
+
+WATCHDOG_VERDICT: Final = "watchdog.verdict"
+"""string; `progressing`, `stuck`, `done_but_continuing` or `error`. On metrics, too."""
+
+WATCHDOG_CONFIDENCE: Final = "watchdog.confidence"
+"""double, 0 to 1; how sure the judge is."""
+
+LANGFUSE_PROMPT_NAME: Final = "langfuse.observation.prompt.name"
+"""string; links a drift check to the prompt in Langfuse that words it."""
+
+LANGFUSE_PROMPT_VERSION: Final = "langfuse.observation.prompt.version"
+"""int; version of that prompt."""
 
 # Written: so that review tools show a correction as what it is.
 
@@ -374,6 +405,18 @@ METRIC_TURNS_TO_HEED: Final = "otel_watchdog.turns_to_heed"
 
 METRIC_SUPPRESSED: Final = "otel_watchdog.suppressed"
 """Counter, `{finding}`; by reason and detector."""
+
+METRIC_DRIFT_CHECKS: Final = "otel_watchdog.drift_checks"
+"""Counter, `{check}`; by verdict and agent."""
+
+METRIC_DRIFT_CHECKS_SKIPPED: Final = "otel_watchdog.drift_checks.skipped"
+"""Counter, `{check}`; checks that a limit kept from being made, by reason."""
+
+METRIC_DRIFT_CHECK_COST: Final = "otel_watchdog.drift_check.cost"
+"""Counter, `{USD}`; by agent."""
+
+METRIC_DRIFT_CHECK_DURATION: Final = "otel_watchdog.drift_check.duration"
+"""Histogram, `s`; how long the judge took, by verdict."""
 
 METRIC_INTERNAL_ERRORS: Final = "otel_watchdog.internal_errors"
 """Counter, `{error}`; failures of ours that were kept from the traced program, by place."""

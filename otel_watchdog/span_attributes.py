@@ -7,7 +7,12 @@ import orjson
 from opentelemetry.util.types import AttributeValue
 
 from otel_watchdog import semconv
+from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import Correction, CorrectionOutcome, Mode, Outcome, Tier
+from otel_watchdog.redaction import redacted
+
+MAX_CHECK_TEXT: Final = 16_384
+"""Characters of a judge's prompt, and of its answer, that are written down."""
 
 _HEEDED: Final = {
     CorrectionOutcome.HEEDED: 1.0,
@@ -74,6 +79,67 @@ def outcome_attributes(outcome: Outcome) -> dict[str, AttributeValue]:
         semconv.GEN_AI_EVALUATION_EXPLANATION: outcome.response,
         **({} if score is None else {semconv.GEN_AI_EVALUATION_SCORE_VALUE: score}),
     }
+
+
+def check_attributes(check: DriftCheck) -> dict[str, AttributeValue]:
+    """Return the attributes of a drift check's span, but for those copied from the judged one.
+
+    It is a model call and has its cost, in the terms of OpenTelemetry and of OpenInference; the
+    texts are redacted.
+    """
+    asked, answer, reason = _said(check.prompt), _said(check.answer), _said(check.reason)
+    messages = [_message("system", _said(check.instructions)), _message("user", asked)]
+    answers = [{**_message("assistant", answer), "finish_reason": "stop"}] if answer else []
+    attributes: dict[str, AttributeValue | None] = {
+        **_shown(_facts_of_check(check)),
+        semconv.GEN_AI_OPERATION_NAME: "chat",
+        semconv.GEN_AI_PROVIDER_NAME: check.provider,
+        semconv.GEN_AI_REQUEST_MODEL: check.model,
+        semconv.GEN_AI_USAGE_INPUT_TOKENS: check.input_tokens,
+        semconv.GEN_AI_USAGE_OUTPUT_TOKENS: check.output_tokens,
+        semconv.GEN_AI_USAGE_COST: check.cost_usd,
+        semconv.GEN_AI_INPUT_MESSAGES: orjson.dumps(messages).decode(),
+        semconv.GEN_AI_OUTPUT_MESSAGES: orjson.dumps(answers).decode(),
+        semconv.OPENINFERENCE_SPAN_KIND: "LLM",
+        semconv.LLM_MODEL_NAME: check.model,
+        semconv.LLM_TOKEN_COUNT_PROMPT: check.input_tokens,
+        semconv.LLM_TOKEN_COUNT_COMPLETION: check.output_tokens,
+        semconv.LLM_COST_TOTAL: check.cost_usd,
+        semconv.INPUT_VALUE: asked,
+        semconv.INPUT_MIME_TYPE: "text/plain",
+        semconv.OUTPUT_VALUE: answer,
+        semconv.OUTPUT_MIME_TYPE: "text/plain",
+        semconv.LANGFUSE_OBSERVATION_LEVEL: "WARNING" if check.error else "DEFAULT",
+        semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: f"{check.verdict}: {reason}",
+        semconv.LANGFUSE_PROMPT_NAME: check.prompt_name,
+        semconv.LANGFUSE_PROMPT_VERSION: check.prompt_version,
+        semconv.GEN_AI_EVALUATION_NAME: semconv.EVALUATION_DRIFT,
+        semconv.GEN_AI_EVALUATION_SCORE_LABEL: check.verdict,
+        semconv.GEN_AI_EVALUATION_EXPLANATION: reason,
+        semconv.GEN_AI_AGENT_NAME: check.agent,
+        semconv.ERROR_TYPE: check.error,
+    }
+    return {name: value for name, value in attributes.items() if value is not None}
+
+
+def _facts_of_check(check: DriftCheck) -> dict[str, AttributeValue]:
+    facts: dict[str, AttributeValue] = {
+        semconv.WATCHDOG_VERDICT: check.verdict,
+        semconv.WATCHDOG_SESSION: check.session,
+        semconv.WATCHDOG_TURN: check.turn,
+    }
+    if check.confidence is not None:
+        facts[semconv.WATCHDOG_CONFIDENCE] = check.confidence
+    return facts
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def _said(text: str) -> str:
+    """Return a judge's text as it may leave the process."""
+    return redacted(text)[:MAX_CHECK_TEXT]
 
 
 def _shown(facts: dict[str, AttributeValue]) -> dict[str, AttributeValue]:

@@ -1,4 +1,4 @@
-"""Writes what the watchdog does: correction spans, feedback events, metrics.
+"""Writes what the watchdog does: correction spans, drift checks, feedback events, metrics.
 
 The shape of a correction span is what Langfuse, Phoenix and MLflow show best: a guardrail whose
 input is what fired and whose output is the exact message. It has no tool, operation or model
@@ -12,10 +12,21 @@ from typing import Any, Final, NamedTuple
 from opentelemetry import metrics
 from opentelemetry._logs import LogRecord, get_logger
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanContext, Status, StatusCode, TracerProvider
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TracerProvider,
+    set_span_in_context,
+)
 from opentelemetry.util.types import AttributeValue
 
 from otel_watchdog import semconv
+from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import (
     Correction,
     Finding,
@@ -26,13 +37,20 @@ from otel_watchdog.model import (
 )
 from otel_watchdog.questions import Approval
 from otel_watchdog.span_attributes import (
+    check_attributes,
     copied,
     correction_attributes,
     facts_of,
     outcome_attributes,
 )
 
-__all__ = ["Telemetry", "copied", "correction_attributes", "outcome_attributes"]
+__all__ = [
+    "Telemetry",
+    "check_attributes",
+    "copied",
+    "correction_attributes",
+    "outcome_attributes",
+]
 
 MAX_PLACES: Final = 512
 """Corrections whose place in the trace is remembered until their outcome is known."""
@@ -69,6 +87,10 @@ class Telemetry:
         self._outcomes = meter.create_counter(semconv.METRIC_OUTCOMES, unit="{outcome}")
         self._turns_to_heed = meter.create_histogram(semconv.METRIC_TURNS_TO_HEED, unit="{turn}")
         self._suppressed = meter.create_counter(semconv.METRIC_SUPPRESSED, unit="{finding}")
+        self._checks = meter.create_counter(semconv.METRIC_DRIFT_CHECKS, unit="{check}")
+        self._skipped = meter.create_counter(semconv.METRIC_DRIFT_CHECKS_SKIPPED, unit="{check}")
+        self._check_cost = meter.create_counter(semconv.METRIC_DRIFT_CHECK_COST, unit="{USD}")
+        self._check_seconds = meter.create_histogram(semconv.METRIC_DRIFT_CHECK_DURATION, unit="s")
         self._agents: set[str] = set()
         self._places: OrderedDict[str, _Place] = OrderedDict()
         self._errors = meter.create_counter(semconv.METRIC_INTERNAL_ERRORS, unit="{error}")
@@ -99,6 +121,54 @@ class Telemetry:
         )
         if correction.mode > Mode.OBSERVE:
             self._tell(correction, context)
+
+    def check(
+        self,
+        check: DriftCheck,
+        context: Context,
+        judged: Mapping[str, Any],
+        *,
+        correction: str | None = None,
+    ) -> None:
+        """Record a drift check that is over, as a model call with its cost.
+
+        Call it when it is known whether a correction came of it: then the span stands below that
+        correction, whose cost it is; spans cannot be moved later. The judge's own call must not be
+        traced by its framework as well: review tools would add up the cost twice.
+
+        Args:
+            check: What was asked and said.
+            context: The context in which the judged span began, as for `correct`.
+            judged: Attributes of the judged span and of those around it, as for `correct`.
+            correction: Id of the correction that came of it; `None`: none did.
+        """
+        place = self._places.get(correction) if correction is not None else None
+        if place is not None:
+            context = set_span_in_context(NonRecordingSpan(place.span), place.context)
+            judged = place.copied
+        span = self._tracer.start_span(
+            semconv.DRIFT_CHECK,
+            context=context,
+            kind=SpanKind.CLIENT,
+            attributes=check_attributes(check) | copied(judged),
+            start_time=int(check.started_at * 1e9),
+        )
+        _be_no_root(span)
+        span.end(end_time=int((check.started_at + check.seconds) * 1e9))
+        by_verdict = {semconv.WATCHDOG_VERDICT: check.verdict}
+        by_agent = {semconv.GEN_AI_AGENT_NAME: self._known(check.agent)}
+        self._checks.add(1, by_verdict | by_agent)
+        self._check_seconds.record(check.seconds, by_verdict)
+        if check.cost_usd is not None:
+            self._check_cost.add(check.cost_usd, by_agent)
+
+    def skip_check(self, reason: str) -> None:
+        """Count a drift check that was due and was not made.
+
+        Args:
+            reason: The limit that kept it, in a word, such as `run_budget`; one of a few.
+        """
+        self._skipped.add(1, {semconv.WATCHDOG_SUPPRESSED: reason})
 
     def record(self, fact: Finding | Outcome | Suppressed | Approval) -> None:
         """Count a finding, or one that was suppressed; record an outcome, also as a span."""
@@ -170,16 +240,20 @@ class Telemetry:
         span.end()
 
     def _by(self, correction: Correction) -> dict[str, AttributeValue]:
-        """Return what corrections and outcomes are counted by; of agents, only so many names."""
-        agent = correction.agent or ""
-        if agent not in self._agents and len(self._agents) >= MAX_AGENTS:
-            agent = OTHER_AGENTS
-        self._agents.add(agent)
+        """Return what corrections and outcomes are counted by."""
         return {
             semconv.WATCHDOG_TIER_NAME: correction.tier.label,
             semconv.WATCHDOG_DETECTOR_NAME: correction.finding.detector,
-            semconv.GEN_AI_AGENT_NAME: agent,
+            semconv.GEN_AI_AGENT_NAME: self._known(correction.agent),
         }
+
+    def _known(self, agent: str | None) -> str:
+        """Return an agent's name for metrics: only so many are told apart."""
+        name = agent or ""
+        if name not in self._agents and len(self._agents) >= MAX_AGENTS:
+            name = OTHER_AGENTS
+        self._agents.add(name)
+        return name
 
     def _tell(self, correction: Correction, context: Context) -> None:
         self._logger.emit(

@@ -1,5 +1,6 @@
 """Fakes and facts for the tests of this package and of yours."""
 
+from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import (
     Correction,
     Finding,
@@ -73,6 +74,31 @@ def correction(  # noqa: PLR0913 - every fact may matter to a test
         findings=(finding(),),
         message=message,
         max_turns=max_turns,
+    )
+
+
+def drift_check(
+    *, verdict: str = "stuck", cost_usd: float | None = 0.011, error: str | None = None
+) -> DriftCheck:
+    """Return a drift check with plausible facts."""
+    return DriftCheck(
+        session="s",
+        turn=5,
+        verdict=verdict,
+        started_at=1_800_000_000.0,
+        seconds=1.5,
+        model="small-model",
+        provider="openai",
+        instructions="Say whether the agent still progresses.",
+        prompt="Task: build it. Recent calls: ls, ls, ls.",
+        answer="" if error else f'{{"verdict":"{verdict}"}}',
+        reason="the same listing again and again",
+        error=error,
+        agent="fixer",
+        confidence=None if error else 0.9,
+        input_tokens=900,
+        output_tokens=40,
+        cost_usd=cost_usd,
     )
 
 

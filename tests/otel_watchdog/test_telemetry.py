@@ -1,12 +1,15 @@
 """What the watchdog writes: correction spans, feedback events, metrics."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from inline_snapshot import snapshot
 from langfuse.span_filter import is_default_export_span
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.context import Context
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -14,7 +17,7 @@ from opentelemetry.trace import StatusCode
 
 from otel_watchdog import CorrectionOutcome, Mode, Outcome, Tier
 from otel_watchdog.telemetry import Telemetry
-from otel_watchdog.testing import correction
+from otel_watchdog.testing import correction, drift_check
 
 JUDGED = {
     "session.id": "sess",
@@ -203,3 +206,141 @@ def test_an_outcome_whose_correction_is_forgotten_writes_no_span():
     Telemetry(provider, version="1").record(OUTCOME)
 
     assert exporter.get_finished_spans() == ()
+
+
+def checked(check, given=None):
+    """Return the spans of a correction, if `given`, and of a drift check."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    telemetry = Telemetry(provider, version="1")
+    with provider.get_tracer("t").start_as_current_span("invoke_agent") as parent:
+        context = trace.set_span_in_context(parent, Context())
+        if given is not None:
+            telemetry.correct(given, context, JUDGED)
+        telemetry.check(check, context, JUDGED, correction=given.id if given else None)
+    return exporter.get_finished_spans()
+
+
+def test_a_drift_check_whole():
+    """A model call with its tokens and cost, in two conventions, and the verdict as a score."""
+    span, parent = checked(drift_check())
+
+    assert span.parent.span_id == parent.context.span_id
+    assert span.end_time - span.start_time == 1_500_000_000
+    said = {"gen_ai.operation.name", *(key for key in span.attributes if key not in JUDGED)}
+    own = {key: span.attributes[key] for key in sorted(said) if ".metadata." not in key}
+    assert (span.name, span.kind.name, own) == snapshot(
+        (
+            "drift-check",
+            "CLIENT",
+            {
+                "watchdog.verdict": "stuck",
+                "watchdog.session": "s",
+                "watchdog.turn": 5,
+                "watchdog.confidence": 0.9,
+                "gen_ai.operation.name": "chat",
+                "gen_ai.provider.name": "openai",
+                "gen_ai.request.model": "small-model",
+                "gen_ai.usage.input_tokens": 900,
+                "gen_ai.usage.output_tokens": 40,
+                "gen_ai.usage.cost": 0.011,
+                "gen_ai.input.messages": '[{"role":"system","parts":[{"type":"text","content":"Say whether the agent still progresses."}]},{"role":"user","parts":[{"type":"text","content":"Task: build it. Recent calls: ls, ls, ls."}]}]',
+                "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"{\\"verdict\\":\\"stuck\\"}"}],"finish_reason":"stop"}]',
+                "openinference.span.kind": "LLM",
+                "llm.model_name": "small-model",
+                "llm.token_count.prompt": 900,
+                "llm.token_count.completion": 40,
+                "llm.cost.total": 0.011,
+                "input.value": "Task: build it. Recent calls: ls, ls, ls.",
+                "input.mime_type": "text/plain",
+                "output.value": '{"verdict":"stuck"}',
+                "output.mime_type": "text/plain",
+                "langfuse.observation.level": "DEFAULT",
+                "langfuse.observation.status_message": "stuck: the same listing again and again",
+                "gen_ai.evaluation.name": "watchdog.drift",
+                "gen_ai.evaluation.score.label": "stuck",
+                "gen_ai.evaluation.explanation": "the same listing again and again",
+            },
+        )
+    )
+
+
+def test_a_drift_check_stands_below_its_correction():
+    """So that review tools show there what the correction cost; who and where are the same."""
+    given, span, _ = checked(drift_check(), correction())
+
+    assert span.parent.span_id == given.context.span_id
+    assert span.context.trace_id == given.context.trace_id
+    assert {k: span.attributes[k] for k in ("session.id", "user.id")} == {
+        "session.id": "sess",
+        "user.id": "ada",
+    }
+
+
+def test_what_is_not_known_of_a_drift_check_is_left_out():
+    """A judge that failed: no cost, no confidence, no answer, and what kind of failure it was."""
+    failed = drift_check(verdict="error", cost_usd=None, error="TimeoutError")
+
+    span, _ = checked(replace(failed, input_tokens=None, output_tokens=None))
+
+    assert span.attributes["error.type"] == "TimeoutError"
+    assert span.attributes["watchdog.verdict"] == "error"
+    assert span.attributes["langfuse.observation.level"] == "WARNING"
+    assert span.attributes["gen_ai.output.messages"] == "[]"
+    for name in ("gen_ai.usage.cost", "llm.token_count.prompt", "watchdog.confidence"):
+        assert name not in span.attributes
+
+
+def test_secrets_in_a_drift_check_stay():
+    """What the judge was shown of the run leaves the process only redacted, and bounded."""
+    secret = "sk-" + "a" * 40
+    given = replace(drift_check(), prompt=f"key {secret} " + "x" * 100_000, reason=secret)
+
+    span, _ = checked(given)
+
+    assert secret not in json.dumps(dict(span.attributes))
+    assert len(span.attributes["input.value"]) == 16_384
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Return what reads the metrics of a `Telemetry` that is made in the test."""
+    reader = InMemoryMetricReader()
+    provider = MeterProvider(metric_readers=[reader])
+    monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
+
+    def read():
+        taken = reader.get_metrics_data()
+        assert taken is not None
+        (resource,) = json.loads(taken.to_json())["resource_metrics"]
+        return {
+            metric["name"]: [
+                (point["attributes"], point.get("value", point.get("sum")))
+                for point in metric["data"]["data_points"]
+            ]
+            for metric in resource["scope_metrics"][0]["metrics"]
+        }
+
+    yield read
+    provider.shutdown()
+
+
+def test_drift_checks_are_counted_with_their_cost(counted):
+    """By verdict and agent; what a limit kept from being made is counted, too."""
+    telemetry = Telemetry(TracerProvider(shutdown_on_exit=False), version="1")
+
+    for _ in range(2):
+        telemetry.check(drift_check(), Context(), {})
+    telemetry.skip_check("run_budget")
+
+    assert counted() == snapshot(
+        {
+            "otel_watchdog.drift_checks": [
+                ({"watchdog.verdict": "stuck", "gen_ai.agent.name": "fixer"}, 2)
+            ],
+            "otel_watchdog.drift_check.duration": [({"watchdog.verdict": "stuck"}, 3.0)],
+            "otel_watchdog.drift_check.cost": [({"gen_ai.agent.name": "fixer"}, 0.022)],
+            "otel_watchdog.drift_checks.skipped": [({"watchdog.suppressed": "run_budget"}, 1)],
+        }
+    )

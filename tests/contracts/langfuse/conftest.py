@@ -162,6 +162,11 @@ class Program:
         self.provider.force_flush()
         return self.exporter.get_finished_spans()
 
+    @staticmethod
+    def row(span):
+        """Return a span as Langfuse shows it."""
+        return Row(span)
+
     def corrections(self):
         """Return the rows of the corrections that reached Langfuse."""
         return [Row(span) for span in self.spans() if span.name.startswith("watchdog-")]

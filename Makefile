@@ -147,7 +147,8 @@ clean: ## remove .venv and everything built
 		--no-index --no-deps .venv-dropin/$*/*.whl
 	@touch $@
 
-.venv-backends/%/ready: requirements/backends/%.txt .venv/ready
+# What the library itself needs may change without these.
+.venv-backends/%/ready: requirements/backends/%.txt | .venv/ready
 	@echo "Installing $* into .venv-backends/$*; some minutes."
 	@$(BIN)/python -m venv --clear .venv-backends/$*
 	@.venv-backends/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \

@@ -9,6 +9,7 @@ from opentelemetry.util.types import AttributeValue
 from otel_watchdog import semconv
 from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import Correction, CorrectionOutcome, Mode, Outcome, Tier
+from otel_watchdog.questions import Approval
 from otel_watchdog.redaction import redacted
 
 MAX_CHECK_TEXT: Final = 16_384
@@ -120,6 +121,44 @@ def check_attributes(check: DriftCheck) -> dict[str, AttributeValue]:
         semconv.ERROR_TYPE: check.error,
     }
     return {name: value for name, value in attributes.items() if value is not None}
+
+
+def delivery_attributes(correction: Correction, seconds: float) -> dict[str, AttributeValue]:
+    """Return the attributes of the span that says a correction has reached its agent.
+
+    The tier's number is not among them: by it, corrections are told from what follows them.
+
+    Args:
+        correction: It.
+        seconds: From the decision until then.
+    """
+    facts = facts_of(correction) | {semconv.WATCHDOG_DELIVERY_SECONDS: round(seconds, 6)}
+    del facts[semconv.WATCHDOG_TIER]
+    return {
+        **_shown(facts),
+        semconv.LANGFUSE_OBSERVATION_TYPE: "event",
+        semconv.LANGFUSE_OBSERVATION_OUTPUT: correction.message,
+        semconv.OPENINFERENCE_SPAN_KIND: "CHAIN",
+        semconv.OUTPUT_VALUE: correction.message,
+        semconv.OUTPUT_MIME_TYPE: "text/plain",
+        semconv.GEN_AI_EVALUATION_NAME: f"watchdog.{correction.finding.detector}",
+    }
+
+
+def approval_attributes(approval: Approval) -> dict[str, AttributeValue]:
+    """Return who allowed what, and for how long."""
+    facts: dict[str, AttributeValue | None] = {
+        semconv.WATCHDOG_APPROVAL_STEP: approval.step,
+        semconv.WATCHDOG_APPROVAL_SCOPE: approval.scope.value if approval.scope else None,
+        semconv.WATCHDOG_APPROVAL_MAX_TIMES: approval.max_times,
+        semconv.WATCHDOG_APPROVAL_SECONDS: approval.seconds,
+        semconv.WATCHDOG_APPROVAL_BY: approval.by or None,
+        semconv.WATCHDOG_SESSION: approval.session,
+        semconv.WATCHDOG_TURN: approval.turn,
+        semconv.WATCHDOG_TIER_NAME: approval.tier.label,
+        semconv.WATCHDOG_DETECTOR_NAME: approval.finding.detector,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _facts_of_check(check: DriftCheck) -> dict[str, AttributeValue]:

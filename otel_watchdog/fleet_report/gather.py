@@ -88,7 +88,7 @@ def _own_spans(file: str | Path | BinaryIO) -> Iterable[RecordedSpan]:
                 isinstance(item, RecordedSpan)
                 and item.scope == semconv.SCOPE
                 and item.attributes.get(semconv.WATCHDOG_MODE) != Mode.OBSERVE.label
-                and semconv.WATCHDOG_CORRECTION_ID in item.attributes
+                and semconv.WATCHDOG_TIER in item.attributes
             ):
                 yield item
 

@@ -84,6 +84,12 @@ LLM_TOKEN_COUNT_PROMPT: Final = "llm.token_count.prompt"  # noqa: S105 - tokens 
 LLM_TOKEN_COUNT_COMPLETION: Final = "llm.token_count.completion"  # noqa: S105 - as above
 """int; OpenInference. Read; on drift checks."""
 
+GEN_AI_COST_TOTAL: Final = "gen_ai.cost.total_cost"
+"""double, US dollars; LiteLLM. Read."""
+
+OPERATION_COST: Final = "operation.cost"
+"""double, US dollars; pydantic-ai. Read."""
+
 LLM_COST_TOTAL: Final = "llm.cost.total"
 """double, US dollars; OpenInference. Read; on drift checks."""
 
@@ -277,6 +283,9 @@ LANGFUSE_OBSERVATION_OUTPUT: Final = "langfuse.observation.output"
 
 LANGFUSE_OBSERVATION_METADATA: Final = "langfuse.observation.metadata"
 """Prefix of filterable metadata; `….watchdog.tier` and others, raw scalars."""
+
+LANGFUSE_COST_DETAILS: Final = "langfuse.observation.cost_details"
+"""JSON string; US dollars by kind of token, perhaps with `total`. Read."""
 
 LANGFUSE_SESSION_ID: Final = "langfuse.session.id"
 """string. Copied."""

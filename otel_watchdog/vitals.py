@@ -17,6 +17,7 @@ from opentelemetry.metrics import CallbackOptions, Histogram, Meter, Observation
 from otel_watchdog import semconv
 from otel_watchdog.channels import InProcess
 from otel_watchdog.model import Mode, ModelTurn, Observation, RunEnded, RunStarted
+from otel_watchdog.spending import cost_of
 from otel_watchdog.version import VERSION
 
 MAX_AGENTS: Final = 200
@@ -32,8 +33,6 @@ TIMED: Final = 16
 """Of so many spans, one is timed."""
 
 _SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 5e-2, 0.25)
-
-_COSTS: Final = (semconv.GEN_AI_USAGE_COST, semconv.LLM_COST_TOTAL)
 
 _Key: TypeAlias = tuple[tuple[str, str], ...]
 _Values: TypeAlias = Mapping[_Key, float]
@@ -121,11 +120,9 @@ class Vitals:
     def _spend(self, turn: ModelTurn, attributes: Mapping[str, Any]) -> None:
         agent = self._agents.get(turn.session, "")
         self.tokens[agent] += (turn.input_tokens or 0) + (turn.output_tokens or 0)
-        for name in _COSTS:
-            cost = attributes.get(name)
-            if isinstance(cost, int | float) and cost > 0:
-                self.cost[agent] = self.cost.get(agent, 0.0) + cost
-                return
+        cost = cost_of(attributes)
+        if cost is not None:
+            self.cost[agent] = self.cost.get(agent, 0.0) + cost
 
     def _finish(self, ended: RunEnded) -> None:
         cap = self.mailbox.cap(ended.session)

@@ -29,7 +29,7 @@ def correction_attributes(correction: Correction) -> dict[str, AttributeValue]:
     finding = correction.finding
     given = orjson.dumps(_input(correction)).decode()
     return {
-        **_shown(facts_of(correction)),
+        **_shown(facts_of(correction), correction.agent),
         semconv.LANGFUSE_OBSERVATION_TYPE: "guardrail",
         semconv.LANGFUSE_OBSERVATION_LEVEL: _level(correction),
         semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: (
@@ -64,7 +64,7 @@ def outcome_attributes(outcome: Outcome) -> dict[str, AttributeValue]:
     ).decode()
     said = f"{label}: {outcome.response}"
     return {
-        **_shown(facts),
+        **_shown(facts, correction.agent),
         semconv.LANGFUSE_OBSERVATION_TYPE: "evaluator",
         semconv.LANGFUSE_OBSERVATION_LEVEL: "DEFAULT" if score is None or score else "WARNING",
         semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: said,
@@ -92,7 +92,7 @@ def check_attributes(check: DriftCheck) -> dict[str, AttributeValue]:
     messages = [_message("system", _said(check.instructions)), _message("user", asked)]
     answers = [{**_message("assistant", answer), "finish_reason": "stop"}] if answer else []
     attributes: dict[str, AttributeValue | None] = {
-        **_shown(_facts_of_check(check)),
+        **_shown(_facts_of_check(check), check.agent),
         semconv.GEN_AI_OPERATION_NAME: "chat",
         semconv.GEN_AI_PROVIDER_NAME: check.provider,
         semconv.GEN_AI_REQUEST_MODEL: check.model,
@@ -135,7 +135,7 @@ def delivery_attributes(correction: Correction, seconds: float) -> dict[str, Att
     facts = facts_of(correction) | {semconv.WATCHDOG_DELIVERY_SECONDS: round(seconds, 6)}
     del facts[semconv.WATCHDOG_TIER]
     return {
-        **_shown(facts),
+        **_shown(facts, correction.agent),
         semconv.LANGFUSE_OBSERVATION_TYPE: "event",
         semconv.LANGFUSE_OBSERVATION_OUTPUT: correction.message,
         semconv.OPENINFERENCE_SPAN_KIND: "CHAIN",
@@ -181,10 +181,11 @@ def _said(text: str) -> str:
     return redacted(text)[:MAX_CHECK_TEXT]
 
 
-def _shown(facts: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-    """Return facts, and once more as metadata by which they can be filtered."""
+def _shown(facts: dict[str, AttributeValue], agent: str | None = None) -> dict[str, AttributeValue]:
+    """Return facts, and once more, with the agent, as metadata by which they can be filtered."""
     prefix = semconv.LANGFUSE_OBSERVATION_METADATA
-    return {**facts, **{f"{prefix}.{name}": value for name, value in facts.items()}}
+    shown = facts if agent is None else {**facts, semconv.GEN_AI_AGENT_NAME: agent}
+    return {**facts, **{f"{prefix}.{name}": value for name, value in shown.items()}}
 
 
 def copied(judged: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ def cost_of(attributes: Mapping[str, Any]) -> float | None:
     """
     for name in _NAMES:
         cost = attributes.get(name)
+        if cost is None:
+            continue
         if isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0:
             return float(cost)
     details = attributes.get(semconv.LANGFUSE_COST_DETAILS)

@@ -93,15 +93,16 @@ def test_langfuse_widgets_ask_for_scores_that_are_written():
     )
     board = json.loads((ROOT / "langfuse" / "otel-watchdog.json").read_text("utf-8"))
 
-    asked = {
-        given["value"]
-        for widget in board["widgets"]
-        for given in widget["body"]["filters"]
-        if given["operator"] == "="
-    }
+    asked: dict[bool, set[str]] = {True: set(), False: set()}
+    for widget in board["widgets"]:
+        is_of_spans = widget["body"]["view"] == "observations"
+        asked[is_of_spans] |= {
+            given["value"] for given in widget["body"]["filters"] if given["operator"] == "="
+        }
 
-    assert {name.removesuffix("-observed") for name in asked} - {"watchdog.false_alarm"} <= set(
-        re.findall(r"`(watchdog\.\w+)`", source)
-    )
+    assert asked[True] == {semconv.DRIFT_CHECK}
+    assert {name.removesuffix("-observed") for name in asked[False]} - {
+        "watchdog.false_alarm"
+    } <= set(re.findall(r"`(watchdog\.\w+)`", source))
     keys = [widget["key"] for widget in board["widgets"]]
     assert len(keys) == len(set(keys))

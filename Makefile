@@ -26,8 +26,9 @@ help: ## show this list
 demo: .venv/ready ## watch an agent loop, be nudged, redirected and stopped
 	@$(BIN)/otel-watchdog demo
 
+# Without what has a command of its own below: vendors' packages and servers have environments of their own.
 test: static docs pages ## all checks and all tests
-	@$(BIN)/pytest
+	@$(BIN)/pytest --ignore tests/integration/dropin --ignore tests/integration/backends
 
 # Each set-up of tracing has an environment of its own: their packages do not agree with one another.
 test-dropin: $(DROPIN:%=.venv-dropin/%/ready) ## beside the tracing set-ups of launcher and vendors, on their packages
@@ -157,15 +158,13 @@ clean: ## remove .venv and everything built
 	@$(PIP) install --quiet --no-index --no-deps --no-build-isolation -e . -e collector
 	@touch $@
 
-# The lists are complete, so nothing else is fetched; the library itself is linked in.
-.venv-dropin/%/ready: requirements/dropin/%.txt pyproject.toml .venv/ready
+# The lists are complete, so nothing else is fetched. What is imported is compiled then: all of it would take
+# longer than the rest. The library itself is linked in, anew when its entry points may have changed.
+.venv-dropin/%/packages: requirements/dropin/%.txt | .venv/ready
 	@echo "Installing the packages of $* into .venv-dropin/$*."
 	@$(BIN)/python -m venv --clear .venv-dropin/$*
-	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet --no-compile \
 		--only-binary :all: --no-deps --require-hashes -r $<
-	@$(BIN)/python -c 'import hatchling.build; hatchling.build.build_editable(".venv-dropin/$*")'
-	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
-		--no-index --no-deps .venv-dropin/$*/*.whl
 	@touch $@
 
 .venv-peers/%/ready: requirements/peers/%.txt .venv/ready
@@ -175,10 +174,19 @@ clean: ## remove .venv and everything built
 		--only-binary :all: --no-deps --require-hashes -r $<
 	@touch $@
 
-.venv-backends/%/ready: requirements/backends/%.txt .venv/ready
+.PRECIOUS: .venv-dropin/%/packages
+.venv-dropin/%/ready: .venv-dropin/%/packages pyproject.toml .venv/ready
+	@rm -f .venv-dropin/$*/*.whl
+	@$(BIN)/python -c 'import hatchling.build; hatchling.build.build_editable(".venv-dropin/$*")'
+	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--no-index --no-deps --force-reinstall .venv-dropin/$*/*.whl
+	@touch $@
+
+# What the library itself needs may change without these.
+.venv-backends/%/ready: requirements/backends/%.txt | .venv/ready
 	@echo "Installing $* into .venv-backends/$*; some minutes."
 	@$(BIN)/python -m venv --clear .venv-backends/$*
-	@.venv-backends/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	@.venv-backends/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet --no-compile \
 		--only-binary :all: --no-deps --require-hashes -r $<
 	@touch $@
 

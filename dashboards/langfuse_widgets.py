@@ -11,6 +11,8 @@ _CORRECTIONS = [
     {"column": "name", "operator": "starts with", "type": "string", "value": "watchdog-"},
 ]
 
+_CHECKS = [{"column": "name", "operator": "=", "type": "string", "value": "drift-check"}]
+
 
 def _named(score: str) -> list[dict[str, Any]]:
     return [{"column": "name", "operator": "=", "type": "string", "value": score}]
@@ -149,6 +151,35 @@ def board() -> dict[str, Any]:
                 ("value", "avg"),
                 filters=_named("watchdog.false_alarm"),
                 about="Of the corrections that people, or an evaluator, have labelled.",
+            ),
+            _widget(
+                "checks",
+                "drift checks over time",
+                (0, 22, 6, 6),
+                "observations",
+                "BAR_TIME_SERIES",
+                _COUNT,
+                filters=_CHECKS,
+                by="level",
+                about="WARNING: the judge gave no verdict.",
+            ),
+            _widget(
+                "checks-cost",
+                "what drift checks cost",
+                (6, 22, 3, 6),
+                "observations",
+                "NUMBER",
+                ("totalCost", "sum"),
+                filters=_CHECKS,
+            ),
+            _widget(
+                "checks-latency",
+                "how long a drift check takes",
+                (9, 22, 3, 6),
+                "observations",
+                "NUMBER",
+                ("latency", "p95"),
+                filters=_CHECKS,
             ),
         ],
     }

@@ -50,6 +50,20 @@ FINDINGS = prom(semconv.METRIC_FINDINGS)
 OUTCOMES = prom(semconv.METRIC_OUTCOMES)
 SUPPRESSED = prom(semconv.METRIC_SUPPRESSED)
 TURNS = prom(semconv.METRIC_TURNS_TO_HEED, "_bucket")
+DELIVERY = prom(semconv.METRIC_FEEDBACK_DURATION, "_seconds_bucket")
+PENDING = prom(semconv.METRIC_FEEDBACK_PENDING, "")
+DROPPED = prom(semconv.METRIC_FEEDBACK_DROPPED)
+SPANS = prom(semconv.METRIC_SPANS)
+SESSIONS = prom(semconv.METRIC_SESSIONS, "")
+WATCHDOGS = prom(semconv.METRIC_WATCHDOGS, "")
+RUNS = prom(semconv.METRIC_RUNS)
+TOKENS = prom(semconv.METRIC_AGENT_TOKENS)
+AGENT_COST = prom(semconv.METRIC_AGENT_COST)
+ON_END = prom(semconv.METRIC_ON_END_DURATION, "_seconds_bucket")
+CHECKS = prom(semconv.METRIC_DRIFT_CHECKS)
+SKIPPED = prom(semconv.METRIC_DRIFT_CHECKS_SKIPPED)
+CHECK_COST = prom(semconv.METRIC_DRIFT_CHECK_COST)
+CHECK_SECONDS = prom(semconv.METRIC_DRIFT_CHECK_DURATION, "_seconds_bucket")
 ERRORS = prom(semconv.METRIC_INTERNAL_ERRORS)
 TIER = prom(semconv.WATCHDOG_TIER_NAME, "")
 DETECTOR = prom(semconv.WATCHDOG_DETECTOR_NAME, "")
@@ -59,16 +73,17 @@ REASON = prom(semconv.WATCHDOG_SUPPRESSED, "")
 SEVERITY = prom(semconv.WATCHDOG_SEVERITY, "")
 AGENT = prom(semconv.GEN_AI_AGENT_NAME, "")
 PLACE = prom(semconv.CODE_NAMESPACE, "")
+RUN_END = prom(semconv.WATCHDOG_RUN_END, "")
+VERDICT = prom(semconv.WATCHDOG_VERDICT, "")
 GIVEN = f'{MODE}!="observe"'
 KNOWN = f'{OUTCOME}!="unknown"'
 HEEDED = f'{OUTCOME}="heeded"'
+FAILED = f'{VERDICT}="error"'
 NOT_HEEDED = f'{OUTCOME}=~"ignored|relapsed"'
 
 
 def service(name: str) -> str:
-    """Return the name of one of the fleet service's metrics."""
-    if name not in meters.COUNTERS:
-        raise KeyError(name)
+    """Return the name of one of the fleet service's metrics; a test asks the service for it."""
     return meters.PREFIX + name
 
 
@@ -83,12 +98,34 @@ def _heeded(by: str = "") -> str:
     return f"{heeded} / {_sum(OUTCOMES, KNOWN, by)}"
 
 
-def _quantile(share: float) -> str:
-    return f"histogram_quantile({share}, {_sum(TURNS, '', 'le')})"
+def _quantile(share: float, metric: str = TURNS, over: str = "$__range") -> str:
+    return f"histogram_quantile({share}, {_sum(metric, '', 'le', over)})"
+
+
+def _quantiles(title: str, metric: str, about: str = "") -> list[Panel]:
+    """Return the middle and the slow end of times, over time."""
+    return [
+        Panel(
+            title=f"{title}, {share:.0%} are faster",
+            kind="lines",
+            query=_quantile(share, metric, "$__rate_interval"),
+            legend=f"{share:.0%}",
+            unit="s",
+            about=about,
+        )
+        for share in (0.5, 0.95)
+    ]
 
 
 PROMETHEUS: dict[str, list[Panel]] = {
     "Now": [
+        Panel(title="Sessions watched", kind="stat", query=f"sum({SESSIONS})"),
+        Panel(
+            title="Corrections that wait for their agents",
+            kind="stat",
+            query=f"sum({PENDING})",
+            about="Taken at the agent's next turn; if they stay, it has no adapter.",
+        ),
         Panel(title="Corrections", kind="stat", query=_sum(CORRECTIONS, GIVEN)),
         Panel(
             title="Runs told to end",
@@ -101,6 +138,19 @@ PROMETHEUS: dict[str, list[Panel]] = {
             title="Agents corrected",
             kind="stat",
             query=f"count({_sum(CORRECTIONS, GIVEN, AGENT)} > 0)",
+        ),
+        Panel(
+            title="Judge's share of what the agents cost",
+            kind="stat",
+            query=f"{_sum(CHECK_COST)} / {_sum(AGENT_COST)}",
+            unit="percentunit",
+            about="Where the agents' spans say what they cost.",
+        ),
+        Panel(
+            title="Watchdogs by mode",
+            kind="stat",
+            query=f"sum by ({MODE}) ({WATCHDOGS})",
+            legend=f"{{{{{MODE}}}}}",
         ),
     ],
     "Corrections": [
@@ -149,6 +199,24 @@ PROMETHEUS: dict[str, list[Panel]] = {
             query=f"topk(10, {_sum(OUTCOMES, NOT_HEEDED, AGENT)})",
             legend=f"{{{{{AGENT}}}}}",
         ),
+        Panel(
+            title="Runs by agent and how they ended",
+            kind="table",
+            query=_sum(RUNS, "", f"{AGENT}, {RUN_END}"),
+        ),
+        Panel(
+            title="Agents by cost",
+            kind="ranking",
+            query=f"topk(10, {_sum(AGENT_COST, '', AGENT)})",
+            legend=f"{{{{{AGENT}}}}}",
+            unit="currencyUSD",
+        ),
+        Panel(
+            title="Agents by tokens",
+            kind="ranking",
+            query=f"topk(10, {_sum(TOKENS, '', AGENT)})",
+            legend=f"{{{{{AGENT}}}}}",
+        ),
     ],
     "Did it help": [
         Panel(
@@ -174,6 +242,36 @@ PROMETHEUS: dict[str, list[Panel]] = {
         ),
         Panel(title="Turns until it was heeded, median", kind="stat", query=_quantile(0.5)),
         Panel(title="Turns until it was heeded, 90 %", kind="stat", query=_quantile(0.9)),
+        Panel(
+            title="Runs by how they ended",
+            kind="bars",
+            query=_sum(RUNS, "", RUN_END, "$__rate_interval"),
+            legend=f"{{{{{RUN_END}}}}}",
+            about="capped: at the last turn that a correction had left.",
+        ),
+    ],
+    "Drift check": [
+        Panel(title="Checks", kind="stat", query=_sum(CHECKS)),
+        Panel(title="Cost", kind="stat", query=_sum(CHECK_COST), unit="currencyUSD"),
+        Panel(
+            title="Checks that failed",
+            kind="stat",
+            query=f"{_sum(CHECKS, FAILED)} / {_sum(CHECKS)}",
+            unit="percentunit",
+        ),
+        Panel(
+            title="Verdicts",
+            kind="bars",
+            query=_sum(CHECKS, "", VERDICT, "$__rate_interval"),
+            legend=f"{{{{{VERDICT}}}}}",
+        ),
+        Panel(
+            title="Checks not made, by limit",
+            kind="bars",
+            query=_sum(SKIPPED, "", REASON, "$__rate_interval"),
+            legend=f"{{{{{REASON}}}}}",
+        ),
+        *_quantiles("How long a check takes", CHECK_SECONDS),
     ],
     "Health of the watchdog": [
         Panel(
@@ -182,6 +280,28 @@ PROMETHEUS: dict[str, list[Panel]] = {
             query=_sum(ERRORS, "", PLACE, "$__rate_interval"),
             legend=f"{{{{{PLACE}}}}}",
             about="Kept from the watched program; any is a bug.",
+        ),
+        Panel(
+            title="Time that reading a span takes, 99 % are faster",
+            kind="lines",
+            query=_quantile(0.99, ON_END, "$__rate_interval"),
+            legend="99%",
+            unit="s",
+            about="Of the watched program's time.",
+        ),
+        Panel(
+            title="Spans read",
+            kind="lines",
+            query=f"sum(rate({SPANS}[$__rate_interval]))",
+            legend="spans",
+            unit="reqps",
+        ),
+        *_quantiles("From correction to agent", DELIVERY, "An agent takes it at its next turn."),
+        Panel(
+            title="Corrections that gave way to newer ones",
+            kind="bars",
+            query=_sum(DROPPED, "", "", "$__rate_interval"),
+            legend="corrections",
         ),
         Panel(
             title="Findings that led to no correction",
@@ -201,6 +321,12 @@ PROMETHEUS: dict[str, list[Panel]] = {
             query=f"sum(rate({service('received_spans_total')}[$__rate_interval]))",
             legend="spans",
             unit="reqps",
+        ),
+        Panel(
+            title="Fleet service: sessions, and corrections that wait",
+            kind="lines",
+            query=f"{service('sessions')} or {service('waiting_corrections')}",
+            legend="{{__name__}}",
         ),
         Panel(
             title="Fleet service: refused requests",
@@ -253,6 +379,17 @@ CLICKHOUSE: dict[str, list[Panel]] = {
             query=_count(_CORRECTION_GIVEN, semconv.GEN_AI_AGENT_NAME),
         ),
     ],
+    "Drift check": [
+        Panel(
+            title="Verdicts and cost",
+            kind="table",
+            query=(
+                f"SELECT {_attribute(semconv.WATCHDOG_VERDICT)} AS name, count() AS checks, "
+                f"sum(toFloat64OrZero({_attribute(semconv.GEN_AI_USAGE_COST)})) AS usd "
+                f"FROM {_SPANS} AND SpanName = '{semconv.DRIFT_CHECK}' GROUP BY name"
+            ),
+        ),
+    ],
     "Did it help": [
         Panel(title="Outcomes", kind="table", query=_count(_OUTCOME, semconv.WATCHDOG_OUTCOME)),
         Panel(
@@ -270,23 +407,29 @@ CLICKHOUSE: dict[str, list[Panel]] = {
 """Over the `otel_traces` table of the OpenTelemetry Collector's ClickHouse exporter."""
 
 _TRACEQL = f'instrumentation:name = "{semconv.SCOPE}"'
+_GUARDRAIL = f'{_TRACEQL} && span.{semconv.OPENINFERENCE_SPAN_KIND} = "GUARDRAIL"'
 
 TEMPO: dict[str, list[Panel]] = {
     "Corrections": [
         Panel(
             title="Latest corrections",
             kind="table",
-            query=f"{{ {_TRACEQL} && span.{semconv.WATCHDOG_TIER} > 0 }}",
+            query=f"{{ {_GUARDRAIL} }}",
         ),
         Panel(
             title="Corrections by tier",
             kind="lines",
-            query=f"{{ {_TRACEQL} && span.{semconv.WATCHDOG_TIER} > 0 }} | rate() by (span.{semconv.WATCHDOG_TIER_NAME})",
+            query=f"{{ {_GUARDRAIL} }} | rate() by (span.{semconv.WATCHDOG_TIER_NAME})",
         ),
         Panel(
             title="Corrections that were not heeded",
             kind="table",
             query=f'{{ {_TRACEQL} && span.{semconv.WATCHDOG_OUTCOME} =~ "ignored|relapsed" }}',
+        ),
+        Panel(
+            title="Latest drift checks",
+            kind="table",
+            query=f'{{ {_TRACEQL} && name = "{semconv.DRIFT_CHECK}" }}',
         ),
     ],
 }

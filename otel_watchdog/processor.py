@@ -41,6 +41,7 @@ from otel_watchdog.spans import LogRecord, Reading
 from otel_watchdog.streams.span_tree import Node
 from otel_watchdog.telemetry import Telemetry
 from otel_watchdog.version import VERSION
+from otel_watchdog.vitals import Vitals
 from otel_watchdog.wording import Wording, built_in
 
 _logger = logging.getLogger(__name__)
@@ -125,6 +126,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         self._on_error = on_error
         self._failed: dict[str, int] = {}
         self._aftermath.listen(policy)
+        self._vitals = Vitals(self.known_sessions, self.mailbox, lambda: self._engine.mode)
         self._off = self._config.mode is Mode.OFF
         self._closed = False
         self._lock = Lock()
@@ -257,17 +259,21 @@ class WatchdogSpanProcessor(SpanProcessor):
     def _ended(self, span: ReadableSpan, scope: Scope) -> None:
         if self._off:
             return
+        begun = self._vitals.begin()
         read = LiveSpan(span)
         reading = self._scopes.read(scope, read)
         with self._lock:
             node = self._sessions.close(read.span_id, read.parent_id)
             observations = self._sessions.observe(node, read, reading)
+            self._vitals.take(observations, read.attributes)
             corrections = self._judge(observations, Place(read, reading, node))
         self._channels.observe(observations)
         if corrections:
             self._deliver(corrections, read, reading, node)
         if self._aftermath.waiting:
             self._aftermath.tell(self._telemetry)
+        if begun:
+            self._vitals.end(begun)
 
     def _read_open(self, span: Any) -> Reading | None:
         read = LiveSpan(span)
@@ -337,6 +343,8 @@ class WatchdogSpanProcessor(SpanProcessor):
         try:
             with self._lock:
                 self._engine.claim(correction)
+            if self._telemetry is not None:
+                self._telemetry.deliver(correction)
         except Exception as error:  # noqa: BLE001 - an adapter calls this from the program
             self._fail("claim", error)
 

@@ -66,7 +66,7 @@ GEN_AI_USAGE_PROMPT_TOKENS: Final = "gen_ai.usage.prompt_tokens"
 GEN_AI_USAGE_COMPLETION_TOKENS: Final = "gen_ai.usage.completion_tokens"
 """int; older spelling of output tokens. Read."""
 
-GEN_AI_COST_TOTAL_COST: Final = "gen_ai.cost.total_cost"
+GEN_AI_COST_TOTAL: Final = "gen_ai.cost.total_cost"
 """float, US dollars of a model call; LiteLLM. Read."""
 
 OPERATION_COST: Final = "operation.cost"
@@ -285,6 +285,9 @@ LANGFUSE_OBSERVATION_OUTPUT: Final = "langfuse.observation.output"
 LANGFUSE_OBSERVATION_METADATA: Final = "langfuse.observation.metadata"
 """Prefix of filterable metadata; `….watchdog.tier` and others, raw scalars."""
 
+LANGFUSE_COST_DETAILS: Final = "langfuse.observation.cost_details"
+"""JSON string; US dollars by kind of token, perhaps with `total`. Read."""
+
 LANGFUSE_SESSION_ID: Final = "langfuse.session.id"
 """string. Copied."""
 
@@ -398,6 +401,12 @@ WATCHDOG_APPROVAL_BY: Final = "watchdog.approval.by"
 FEEDBACK_EVENT: Final = "watchdog.feedback"
 """Log record, and event on the correction span, when it is sent to its agent; body: the message."""
 
+DELIVERED: Final = "watchdog-feedback-delivered"
+"""Name of the span below a correction, once its agent's model call has gone out with it."""
+
+WATCHDOG_DELIVERY_SECONDS: Final = "watchdog.delivery.seconds"
+"""double; from the decision until then. On that span."""
+
 METRIC_CORRECTIONS: Final = "otel_watchdog.corrections"
 """Counter, `{correction}`; by tier, detector, agent and mode."""
 
@@ -424,6 +433,39 @@ METRIC_DRIFT_CHECK_COST: Final = "otel_watchdog.drift_check.cost"
 
 METRIC_DRIFT_CHECK_DURATION: Final = "otel_watchdog.drift_check.duration"
 """Histogram, `s`; how long the judge took, by verdict."""
+
+METRIC_FEEDBACK_DURATION: Final = "otel_watchdog.feedback.duration"
+"""Histogram, `s`; from a correction until its agent's model call has gone out with it, by tier."""
+
+METRIC_FEEDBACK_PENDING: Final = "otel_watchdog.feedback.pending"
+"""Gauge, `{correction}`; corrections that wait for their agents in this process."""
+
+METRIC_FEEDBACK_DROPPED: Final = "otel_watchdog.feedback.dropped"
+"""Counter, `{correction}`; corrections that gave way to newer ones before an agent took them."""
+
+METRIC_SPANS: Final = "otel_watchdog.spans"
+"""Counter, `{span}`; spans that were read; not those that are told by their name to say nothing."""
+
+METRIC_RUNS: Final = "otel_watchdog.runs"
+"""Counter, `{run}`; runs that ended, by agent and `watchdog.run.end`."""
+
+WATCHDOG_RUN_END: Final = "watchdog.run.end"
+"""string; `finished`, `failed`, or `capped` where a correction's limit of turns was reached."""
+
+METRIC_AGENT_TOKENS: Final = "otel_watchdog.agent.tokens"
+"""Counter, `{token}`; what the watched agents' model calls took, by agent."""
+
+METRIC_AGENT_COST: Final = "otel_watchdog.agent.cost"
+"""Counter, `{USD}`; what they cost, by agent, where their spans say it."""
+
+METRIC_SESSIONS: Final = "otel_watchdog.sessions"
+"""Gauge, `{session}`; sessions that are kept."""
+
+METRIC_WATCHDOGS: Final = "otel_watchdog.watchdogs"
+"""Gauge, `{watchdog}`; watchdogs in this process, by the mode in force."""
+
+METRIC_ON_END_DURATION: Final = "otel_watchdog.on_end.duration"
+"""Histogram, `s`; what reading a span takes of the program's time; one in 16 is timed."""
 
 METRIC_INTERNAL_ERRORS: Final = "otel_watchdog.internal_errors"
 """Counter, `{error}`; failures of ours that were kept from the traced program, by place."""

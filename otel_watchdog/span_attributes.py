@@ -9,6 +9,7 @@ from opentelemetry.util.types import AttributeValue
 from otel_watchdog import semconv
 from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import Correction, CorrectionOutcome, Mode, Outcome, Tier
+from otel_watchdog.questions import Approval
 from otel_watchdog.redaction import redacted
 
 MAX_CHECK_TEXT: Final = 16_384
@@ -28,7 +29,7 @@ def correction_attributes(correction: Correction) -> dict[str, AttributeValue]:
     finding = correction.finding
     given = orjson.dumps(_input(correction)).decode()
     return {
-        **_shown(facts_of(correction)),
+        **_shown(facts_of(correction), correction.agent),
         semconv.LANGFUSE_OBSERVATION_TYPE: "guardrail",
         semconv.LANGFUSE_OBSERVATION_LEVEL: _level(correction),
         semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: (
@@ -63,7 +64,7 @@ def outcome_attributes(outcome: Outcome) -> dict[str, AttributeValue]:
     ).decode()
     said = f"{label}: {outcome.response}"
     return {
-        **_shown(facts),
+        **_shown(facts, correction.agent),
         semconv.LANGFUSE_OBSERVATION_TYPE: "evaluator",
         semconv.LANGFUSE_OBSERVATION_LEVEL: "DEFAULT" if score is None or score else "WARNING",
         semconv.LANGFUSE_OBSERVATION_STATUS_MESSAGE: said,
@@ -91,7 +92,7 @@ def check_attributes(check: DriftCheck) -> dict[str, AttributeValue]:
     messages = [_message("system", _said(check.instructions)), _message("user", asked)]
     answers = [{**_message("assistant", answer), "finish_reason": "stop"}] if answer else []
     attributes: dict[str, AttributeValue | None] = {
-        **_shown(_facts_of_check(check)),
+        **_shown(_facts_of_check(check), check.agent),
         semconv.GEN_AI_OPERATION_NAME: "chat",
         semconv.GEN_AI_PROVIDER_NAME: check.provider,
         semconv.GEN_AI_REQUEST_MODEL: check.model,
@@ -122,6 +123,44 @@ def check_attributes(check: DriftCheck) -> dict[str, AttributeValue]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
+def delivery_attributes(correction: Correction, seconds: float) -> dict[str, AttributeValue]:
+    """Return the attributes of the span that says a correction has reached its agent.
+
+    The tier's number is not among them: by it, corrections are told from what follows them.
+
+    Args:
+        correction: It.
+        seconds: From the decision until then.
+    """
+    facts = facts_of(correction) | {semconv.WATCHDOG_DELIVERY_SECONDS: round(seconds, 6)}
+    del facts[semconv.WATCHDOG_TIER]
+    return {
+        **_shown(facts, correction.agent),
+        semconv.LANGFUSE_OBSERVATION_TYPE: "event",
+        semconv.LANGFUSE_OBSERVATION_OUTPUT: correction.message,
+        semconv.OPENINFERENCE_SPAN_KIND: "CHAIN",
+        semconv.OUTPUT_VALUE: correction.message,
+        semconv.OUTPUT_MIME_TYPE: "text/plain",
+        semconv.GEN_AI_EVALUATION_NAME: f"watchdog.{correction.finding.detector}",
+    }
+
+
+def approval_attributes(approval: Approval) -> dict[str, AttributeValue]:
+    """Return who allowed what, and for how long."""
+    facts: dict[str, AttributeValue | None] = {
+        semconv.WATCHDOG_APPROVAL_STEP: approval.step,
+        semconv.WATCHDOG_APPROVAL_SCOPE: approval.scope.value if approval.scope else None,
+        semconv.WATCHDOG_APPROVAL_MAX_TIMES: approval.max_times,
+        semconv.WATCHDOG_APPROVAL_SECONDS: approval.seconds,
+        semconv.WATCHDOG_APPROVAL_BY: approval.by or None,
+        semconv.WATCHDOG_SESSION: approval.session,
+        semconv.WATCHDOG_TURN: approval.turn,
+        semconv.WATCHDOG_TIER_NAME: approval.tier.label,
+        semconv.WATCHDOG_DETECTOR_NAME: approval.finding.detector,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
 def _facts_of_check(check: DriftCheck) -> dict[str, AttributeValue]:
     facts: dict[str, AttributeValue] = {
         semconv.WATCHDOG_VERDICT: check.verdict,
@@ -142,10 +181,11 @@ def _said(text: str) -> str:
     return redacted(text)[:MAX_CHECK_TEXT]
 
 
-def _shown(facts: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-    """Return facts, and once more as metadata by which they can be filtered."""
+def _shown(facts: dict[str, AttributeValue], agent: str | None = None) -> dict[str, AttributeValue]:
+    """Return facts, and once more, with the agent, as metadata by which they can be filtered."""
     prefix = semconv.LANGFUSE_OBSERVATION_METADATA
-    return {**facts, **{f"{prefix}.{name}": value for name, value in facts.items()}}
+    shown = facts if agent is None else {**facts, semconv.GEN_AI_AGENT_NAME: agent}
+    return {**facts, **{f"{prefix}.{name}": value for name, value in shown.items()}}
 
 
 def copied(judged: Mapping[str, Any]) -> dict[str, Any]:

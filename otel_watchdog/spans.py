@@ -10,11 +10,12 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from otel_watchdog import instrumentations, semconv
 from otel_watchdog.model import ToolOutcome
-from otel_watchdog.reading.content import first_of, known, number, whole_number
+from otel_watchdog.reading.content import first_of, known, whole_number
 from otel_watchdog.reading.histories import History
 from otel_watchdog.reading.messages import Message
 from otel_watchdog.reading.outcomes import outcome_of
 from otel_watchdog.reading.wrappings import Answer, Request
+from otel_watchdog.spending import cost_of
 
 
 class SpanEvent(NamedTuple):
@@ -334,7 +335,7 @@ def model_reading(
         model=first_of(attributes, *_MODEL_NAMES),
         input_tokens=whole_number(first_of(attributes, *_INPUT_TOKENS)),
         output_tokens=whole_number(first_of(attributes, *_OUTPUT_TOKENS)),
-        cost_usd=number(first_of(attributes, *_COSTS)),
+        cost_usd=cost_of(attributes),
         error=failure_of(span).text,
         agent=agent,
         session=session,
@@ -346,12 +347,6 @@ _MODEL_NAMES = (
     semconv.GEN_AI_REQUEST_MODEL,
     semconv.LLM_MODEL_NAME,
     semconv.LANGFUSE_MODEL_NAME,
-)
-_COSTS = (
-    semconv.GEN_AI_USAGE_COST,
-    semconv.GEN_AI_COST_TOTAL_COST,
-    semconv.OPERATION_COST,
-    semconv.LLM_COST_TOTAL,
 )
 _INPUT_TOKENS = (
     semconv.GEN_AI_USAGE_INPUT_TOKENS,

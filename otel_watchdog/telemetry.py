@@ -26,6 +26,7 @@ from opentelemetry.trace import (
 from opentelemetry.util.types import AttributeValue
 
 from otel_watchdog import semconv
+from otel_watchdog.clock import Clock, system_clock
 from otel_watchdog.drift_checks import DriftCheck
 from otel_watchdog.model import (
     Correction,
@@ -37,12 +38,15 @@ from otel_watchdog.model import (
 )
 from otel_watchdog.questions import Approval
 from otel_watchdog.span_attributes import (
+    approval_attributes,
     check_attributes,
     copied,
     correction_attributes,
+    delivery_attributes,
     facts_of,
     outcome_attributes,
 )
+from otel_watchdog.vitals import Names
 
 __all__ = [
     "Telemetry",
@@ -55,11 +59,10 @@ __all__ = [
 MAX_PLACES: Final = 512
 """Corrections whose place in the trace is remembered until their outcome is known."""
 
-MAX_AGENTS: Final = 200
-"""Names of agents that metrics tell apart."""
+_WAITS: Final = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+"""Bounds of histograms of waiting, in seconds."""
 
-OTHER_AGENTS: Final = "(others)"
-"""What the agents beyond go by in metrics."""
+_TURNS: Final = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50)
 
 
 class _Place(NamedTuple):
@@ -68,6 +71,12 @@ class _Place(NamedTuple):
     span: SpanContext
     context: Context
     copied: Mapping[str, Any]
+    made_at: float
+    """On the clock."""
+
+    def below(self) -> Context:
+        """Return the context of what stands below the correction."""
+        return set_span_in_context(NonRecordingSpan(self.span), self.context)
 
 
 class Telemetry:
@@ -76,22 +85,35 @@ class Telemetry:
     Args:
         tracer_provider: Where correction spans go.
         version: Version of the instrumentation scope.
+        clock: Times how long corrections wait for their agents.
     """
 
-    def __init__(self, tracer_provider: TracerProvider, *, version: str) -> None:
+    def __init__(
+        self, tracer_provider: TracerProvider, *, version: str, clock: Clock = system_clock
+    ) -> None:
+        self._clock = clock
         self._tracer = tracer_provider.get_tracer(semconv.SCOPE, version)
         self._logger = get_logger(semconv.SCOPE, version)
         meter = metrics.get_meter(semconv.SCOPE, version)
         self._corrections = meter.create_counter(semconv.METRIC_CORRECTIONS, unit="{correction}")
         self._findings = meter.create_counter(semconv.METRIC_FINDINGS, unit="{finding}")
         self._outcomes = meter.create_counter(semconv.METRIC_OUTCOMES, unit="{outcome}")
-        self._turns_to_heed = meter.create_histogram(semconv.METRIC_TURNS_TO_HEED, unit="{turn}")
+        self._turns_to_heed = meter.create_histogram(
+            semconv.METRIC_TURNS_TO_HEED,
+            unit="{turn}",
+            explicit_bucket_boundaries_advisory=_TURNS,
+        )
+        self._delivered = meter.create_histogram(
+            semconv.METRIC_FEEDBACK_DURATION,
+            unit="s",
+            explicit_bucket_boundaries_advisory=_WAITS,
+        )
         self._suppressed = meter.create_counter(semconv.METRIC_SUPPRESSED, unit="{finding}")
         self._checks = meter.create_counter(semconv.METRIC_DRIFT_CHECKS, unit="{check}")
         self._skipped = meter.create_counter(semconv.METRIC_DRIFT_CHECKS_SKIPPED, unit="{check}")
         self._check_cost = meter.create_counter(semconv.METRIC_DRIFT_CHECK_COST, unit="{USD}")
         self._check_seconds = meter.create_histogram(semconv.METRIC_DRIFT_CHECK_DURATION, unit="s")
-        self._agents: set[str] = set()
+        self._names = Names()
         self._places: OrderedDict[str, _Place] = OrderedDict()
         self._errors = meter.create_counter(semconv.METRIC_INTERNAL_ERRORS, unit="{error}")
 
@@ -113,7 +135,7 @@ class Telemetry:
         if correction.mode > Mode.OBSERVE:
             span.add_event(semconv.FEEDBACK_EVENT, {semconv.WATCHDOG_CORRECTION_ID: correction.id})
         span.end()
-        self._places[correction.id] = _Place(span.get_span_context(), context, said)
+        self._places[correction.id] = _Place(span.get_span_context(), context, said, self._clock())
         if len(self._places) > MAX_PLACES:
             self._places.popitem(last=False)
         self._corrections.add(
@@ -121,6 +143,24 @@ class Telemetry:
         )
         if correction.mode > Mode.OBSERVE:
             self._tell(correction, context)
+
+    def deliver(self, correction: Correction) -> None:
+        """Record that its agent's model call has gone out with a correction, as a span below it.
+
+        A correction whose place is forgotten leaves no trace of it.
+        """
+        place = self._places.get(correction.id)
+        if place is None:
+            return
+        seconds = self._clock() - place.made_at
+        span = self._tracer.start_span(
+            semconv.DELIVERED,
+            context=place.below(),
+            attributes=delivery_attributes(correction, seconds) | dict(place.copied),
+        )
+        _be_no_root(span)
+        span.end()
+        self._delivered.record(seconds, {semconv.WATCHDOG_TIER_NAME: correction.tier.label})
 
     def check(
         self,
@@ -144,8 +184,7 @@ class Telemetry:
         """
         place = self._places.get(correction) if correction is not None else None
         if place is not None:
-            context = set_span_in_context(NonRecordingSpan(place.span), place.context)
-            judged = place.copied
+            context, judged = place.below(), place.copied
         span = self._tracer.start_span(
             semconv.DRIFT_CHECK,
             context=context,
@@ -156,7 +195,7 @@ class Telemetry:
         _be_no_root(span)
         span.end(end_time=int((check.started_at + check.seconds) * 1e9))
         by_verdict = {semconv.WATCHDOG_VERDICT: check.verdict}
-        by_agent = {semconv.GEN_AI_AGENT_NAME: self._known(check.agent)}
+        by_agent = {semconv.GEN_AI_AGENT_NAME: self._names[check.agent]}
         self._checks.add(1, by_verdict | by_agent)
         self._check_seconds.record(check.seconds, by_verdict)
         if check.cost_usd is not None:
@@ -201,22 +240,11 @@ class Telemetry:
 
     def _approve(self, approval: Approval) -> None:
         """Write down a step of a question to a person: who allowed what, and for how long."""
-        facts: dict[str, AttributeValue | None] = {
-            semconv.WATCHDOG_APPROVAL_STEP: approval.step,
-            semconv.WATCHDOG_APPROVAL_SCOPE: approval.scope.value if approval.scope else None,
-            semconv.WATCHDOG_APPROVAL_MAX_TIMES: approval.max_times,
-            semconv.WATCHDOG_APPROVAL_SECONDS: approval.seconds,
-            semconv.WATCHDOG_APPROVAL_BY: approval.by or None,
-            semconv.WATCHDOG_SESSION: approval.session,
-            semconv.WATCHDOG_TURN: approval.turn,
-            semconv.WATCHDOG_TIER_NAME: approval.tier.label,
-            semconv.WATCHDOG_DETECTOR_NAME: approval.finding.detector,
-        }
         self._logger.emit(
             LogRecord(
                 event_name=semconv.APPROVAL_EVENT,
                 body=approval.finding.reason,
-                attributes={name: value for name, value in facts.items() if value is not None},
+                attributes=approval_attributes(approval),
             )
         )
 
@@ -244,16 +272,8 @@ class Telemetry:
         return {
             semconv.WATCHDOG_TIER_NAME: correction.tier.label,
             semconv.WATCHDOG_DETECTOR_NAME: correction.finding.detector,
-            semconv.GEN_AI_AGENT_NAME: self._known(correction.agent),
+            semconv.GEN_AI_AGENT_NAME: self._names[correction.agent],
         }
-
-    def _known(self, agent: str | None) -> str:
-        """Return an agent's name for metrics: only so many are told apart."""
-        name = agent or ""
-        if name not in self._agents and len(self._agents) >= MAX_AGENTS:
-            name = OTHER_AGENTS
-        self._agents.add(name)
-        return name
 
     def _tell(self, correction: Correction, context: Context) -> None:
         self._logger.emit(

@@ -61,6 +61,18 @@ class InProcess:
         self._boxes: OrderedDict[str, _Box] = OrderedDict()
         self._lock = Lock()
         self._listeners: list[tuple[Listener, Listener]] = []
+        self._dropped = 0
+
+    @property
+    def pending(self) -> int:
+        """How many corrections wait, in all sessions."""
+        with self._lock:
+            return sum(len(box.waiting) for box in self._boxes.values())
+
+    @property
+    def dropped(self) -> int:
+        """How many corrections gave way to newer ones before an agent took them."""
+        return self._dropped
 
     def listen(self, *, on_lease: Listener, on_claim: Listener) -> None:
         """Have the callbacks called, too, with each correction that is leased, and acknowledged."""
@@ -73,6 +85,7 @@ class InProcess:
             if correction.id in box.known:
                 return
             box.known.append(correction.id)
+            self._dropped += len(box.waiting) == self._max_waiting
             box.waiting.append(correction)
             if correction.mode is Mode.ENFORCE and correction.max_turns is not None:
                 box.cap = _lower(box.cap, correction)

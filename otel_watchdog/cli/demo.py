@@ -102,9 +102,9 @@ class _Onlooker(SpanProcessor):
         attributes = dict(span.attributes or {})
         scope = span.instrumentation_scope
         operation = attributes.get(semconv.GEN_AI_OPERATION_NAME)
-        if semconv.WATCHDOG_OUTCOME in attributes:
-            return  # what came of a correction is seen in what follows
         if scope is not None and scope.name == semconv.SCOPE:
+            if semconv.WATCHDOG_OUTCOME in attributes or semconv.WATCHDOG_TIER not in attributes:
+                return  # what came of a correction is seen in what follows
             _note_correction(self._act, span.name, attributes)
         elif operation == "chat" and semconv.GEN_AI_USAGE_OUTPUT_TOKENS in attributes:
             self._act.turns += 1

@@ -10,9 +10,10 @@ from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.errors import InputError
 from otel_watchdog.evidence.effects import doing_of
 from otel_watchdog.evidence.exchanges import WRITE
+from otel_watchdog.fleet_report.beside import Beside, look
 from otel_watchdog.fleet_report.facts import AgentFacts, Report
+from otel_watchdog.fleet_report.prices import Prices
 from otel_watchdog.model import (
-    Mode,
     ModelTurn,
     Observation,
     RunStarted,
@@ -35,32 +36,47 @@ class _Given(NamedTuple):
     turn: int
     max_turns: int | None
     time: float | None
+    category: str | None
 
 
-def gather(files: Iterable[str | Path | BinaryIO], config: WatchdogConfig | None = None) -> Report:
+def gather(
+    files: Iterable[str | Path | BinaryIO],
+    config: WatchdogConfig | None = None,
+    prices: Prices | None = None,
+) -> Report:
     """Return the report of recordings.
 
     Args:
         files: As for `replay.read`; `-` is standard input. What cannot be read stands in the
             report's errors.
         config: How those without corrections of ours are judged; default: from the environment.
+        prices: What tokens cost, where spans do not say what a call did; default: not known.
     """
-    config = config or WatchdogConfig.load()
+    config, prices = config or WatchdogConfig.load(), prices or Prices()
     agents: list[AgentFacts] = []
     errors: list[str] = []
-    would_be = 0
+    would_be = checks = 0
+    checks_cost = 0.0
     for file in files:
         try:
             content = _whole(file)
-            own = list(_own_spans(_again(content)))
+            with recordings.open_source(_again(content)) as source:
+                beside = look(recordings.read(source))
+            checks += beside.checks
+            checks_cost += beside.checks_cost
             for run in replay.read(_again(content), config=config):
                 errors += [f"{run.id}: {error}" for error in run.errors]
-                reader = _Reader(run, own)
-                agents += reader.agents()
-                would_be += not own
+                agents += _Reader(run, beside, prices).agents()
+                would_be += not beside.given
         except InputError as error:
             errors.append(str(error))
-    return Report(agents=agents, would_be=would_be, errors=errors)
+    return Report(
+        agents=agents,
+        would_be=would_be,
+        errors=errors,
+        checks=checks,
+        checks_cost=checks_cost,
+    )
 
 
 def _whole(file: str | Path | BinaryIO) -> str | Path | tuple[str, bytes]:
@@ -81,30 +97,20 @@ def _again(content: str | Path | tuple[str, bytes]) -> str | Path | BinaryIO:
     return stream
 
 
-def _own_spans(file: str | Path | BinaryIO) -> Iterable[RecordedSpan]:
-    with recordings.open_source(file) as source:
-        for item in recordings.read(source):
-            if (
-                isinstance(item, RecordedSpan)
-                and item.scope == semconv.SCOPE
-                and item.attributes.get(semconv.WATCHDOG_MODE) != Mode.OBSERVE.label
-                and semconv.WATCHDOG_CORRECTION_ID in item.attributes
-            ):
-                yield item
-
-
 class _Reader:
     """Gathers the figures of one recording."""
 
-    def __init__(self, run: replay.ReplayedRun, own: list[RecordedSpan]) -> None:
+    def __init__(self, run: replay.ReplayedRun, beside: Beside, prices: Prices) -> None:
         self._run = run
+        self._beside = beside
+        self._prices = prices
         self._sessions = {
             one.id: AgentFacts(session=one.id, agent=one.agent or _NOBODY, turns=one.turns)
             for one in run.sessions
         }
         self._given: list[_Given] = []
-        if own:
-            for span in own:
+        if beside.given:
+            for span in beside.given:
                 self._take(span)
         else:
             self._replay()
@@ -115,6 +121,7 @@ class _Reader:
             facts = self._facts(given.session, given.agent)
             facts.tiers.append(given.tier)
             facts.detectors.append(given.detector)
+            facts.category = facts.category or given.category
         mine: dict[str, list[_Given]] = {}
         for given in self._given:
             mine.setdefault(self._facts(given.session, given.agent).session, []).append(given)
@@ -135,6 +142,10 @@ class _Reader:
             facts.tokens += tokens
             facts.tokens_after += tokens if after else 0
             facts.turns_after += after
+            cost = self._beside.take_cost(seen.time)
+            if cost is None:
+                cost = self._prices.cost(seen.model, seen.input_tokens, seen.output_tokens)
+            facts.spend(cost, after=after)
             caps = [one.max_turns for one in given if one.max_turns is not None]
             facts.ended_by_cap = any(seen.turn >= cap for cap in caps)
         elif isinstance(seen, ToolResult) and seen.outcome is ToolOutcome.OK:
@@ -174,6 +185,7 @@ class _Reader:
                 int(at.get(semconv.WATCHDOG_TURN, 0)),
                 int(cap) if cap is not None else None,
                 span.start,
+                at.get(semconv.WATCHDOG_CATEGORY),
             )
         )
 
@@ -181,7 +193,8 @@ class _Reader:
         for number, given in enumerate(self._run.corrections):
             told = given.correction
             facts = (int(told.tier), told.finding.detector, told.turn, told.max_turns)
-            self._given.append(_Given(given.session, told.agent, *facts, float(number)))
+            place = (float(number), told.category)
+            self._given.append(_Given(given.session, told.agent, *facts, *place))
         for concluded in self._run.outcomes:
             facts_ = self._facts(concluded.session, None)
             facts_.outcomes.append(concluded.outcome.outcome.value)

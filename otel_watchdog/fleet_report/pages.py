@@ -40,6 +40,14 @@ def figures(report: Report) -> Iterator[tuple[str, str]]:
             f"{unit} of corrected agents",
             f"{before:,} up to the first correction, {after:,} after it",
         )
+    if report.cost is not None:
+        before, after = report.cost
+        yield (
+            "money of corrected agents",
+            f"{money(before)} up to the first correction, {money(after)} after it",
+        )
+    if report.checks:
+        yield "drift checks", f"{report.checks}, {money(report.checks_cost)}"
     yield "ended by a limit of turns", str(report.capped)
 
 
@@ -63,13 +71,22 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
+def money(usd: float) -> str:
+    """Return an amount for people.
+
+    >>> money(1234.5), money(0.0042)
+    ('$1,234.50', '$0.0042')
+    """
+    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.4f}"
+
+
 def source(report: Report) -> str:
     """Say where the corrections come from, if not from the recordings alone."""
     if not report.would_be:
         return ""
     return (
-        f"In {report.would_be} recorded runs there are no corrections; shown are those that the "
-        "watchdog would have made."
+        f"In {report.would_be} recorded runs no correction was delivered; shown are those that "
+        "the watchdog would have made."
     )
 
 
@@ -117,6 +134,10 @@ def _tables(report: Report) -> Iterator[_Table]:
     drifters = [(a, str(c), Tier(t).label) for a, c, t in report.drifters[:_SHOWN]]
     if drifters:
         yield "Worst drifters", ("agent", "corrections", "highest tier"), drifters
+    categories = [(c, str(a), str(n), Tier(t).label) for c, a, n, t in report.by_category[:_SHOWN]]
+    if categories:
+        head = ("category", "agents", "corrections", "highest tier")
+        yield "Worst drifters by category", head, categories
     detectors = [(name, str(count)) for name, count in report.by_detector[:_SHOWN]]
     if detectors:
         yield "Corrections by detector", ("detector", "corrections"), detectors

@@ -8,12 +8,13 @@ import pytest
 import yaml
 
 from otel_watchdog import semconv
-from otel_watchdog_collector import meters
+from otel_watchdog_collector.config import load
+from otel_watchdog_collector.service import Service
 
 ROOT = Path(__file__).parents[2] / "dashboards"
 GRAFANA = sorted((ROOT / "grafana").glob("*.json"))
 WORDS = {"sum", "by", "increase", "rate", "topk", "count", "histogram_quantile", "and", "or"}
-WORDS |= {"unless", "offset", "le", "m"}
+WORDS |= {"unless", "offset", "le", "m", "min_over_time"}
 
 
 def names(prefix):
@@ -25,8 +26,14 @@ def names(prefix):
     }
 
 
-METRICS = {f"{name}{end}" for name in names("METRIC_") for end in ("_total", "_bucket")}
-METRICS |= {meters.PREFIX + name for name in meters.COUNTERS}
+def of_service():
+    """Return the metrics of the fleet service, as it writes them."""
+    service = Service(load(None, {"store": "memory:"}))
+    return set(re.findall(r"^# TYPE (\w+)", service.meters.render(), re.MULTILINE))
+
+
+ENDS = ("", "_total", "_bucket", "_seconds_bucket")
+METRICS = {f"{name}{end}" for name in names("METRIC_") for end in ENDS} | of_service()
 LABELS = names("WATCHDOG_") | names("GEN_AI_AGENT_") | names("CODE_")
 
 
@@ -86,15 +93,16 @@ def test_langfuse_widgets_ask_for_scores_that_are_written():
     )
     board = json.loads((ROOT / "langfuse" / "otel-watchdog.json").read_text("utf-8"))
 
-    asked = {
-        given["value"]
-        for widget in board["widgets"]
-        for given in widget["body"]["filters"]
-        if given["operator"] == "="
-    }
+    asked: dict[bool, set[str]] = {True: set(), False: set()}
+    for widget in board["widgets"]:
+        is_of_spans = widget["body"]["view"] == "observations"
+        asked[is_of_spans] |= {
+            given["value"] for given in widget["body"]["filters"] if given["operator"] == "="
+        }
 
-    assert {name.removesuffix("-observed") for name in asked} - {"watchdog.false_alarm"} <= set(
-        re.findall(r"`(watchdog\.\w+)`", source)
-    )
+    assert asked[True] == {semconv.DRIFT_CHECK}
+    assert {name.removesuffix("-observed") for name in asked[False]} - {
+        "watchdog.false_alarm"
+    } <= set(re.findall(r"`(watchdog\.\w+)`", source))
     keys = [widget["key"] for widget in board["widgets"]]
     assert len(keys) == len(set(keys))

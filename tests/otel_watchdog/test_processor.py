@@ -37,8 +37,10 @@ def test_the_outcome_stands_beside_its_correction_and_is_linked_to_it():
             traced.watchdog.mailbox.acknowledge(traced.lease())
         traced.turn()
 
-    correction, outcome = traced.corrections()
+    correction, delivered, outcome = traced.corrections()
     assert outcome.name == "watchdog-outcome-turn-6"
+    assert delivered.name == "watchdog-feedback-delivered"
+    assert delivered.parent.span_id == correction.context.span_id
     assert [link.context for link in outcome.links] == [correction.context]
     assert (outcome.parent, outcome.context.trace_id) == (
         correction.parent,

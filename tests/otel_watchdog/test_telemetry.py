@@ -17,7 +17,7 @@ from opentelemetry.trace import StatusCode
 
 from otel_watchdog import CorrectionOutcome, Mode, Outcome, Tier
 from otel_watchdog.telemetry import Telemetry
-from otel_watchdog.testing import correction, drift_check
+from otel_watchdog.testing import FakeClock, correction, drift_check
 
 JUDGED = {
     "session.id": "sess",
@@ -301,6 +301,25 @@ def test_secrets_in_a_drift_check_stay():
 
     assert secret not in json.dumps(dict(span.attributes))
     assert len(span.attributes["input.value"]) == 16_384
+
+
+def test_a_delivery_says_how_long_it_took():
+    """From the decision until the model call has gone out with the correction."""
+    exporter, clock = InMemorySpanExporter(), FakeClock()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    telemetry = Telemetry(provider, version="1", clock=clock)
+    telemetry.correct(correction(), Context(), JUDGED)
+    clock.advance(2.5)
+
+    telemetry.deliver(correction())
+    telemetry.deliver(correction(id="another, whose place is not known"))
+
+    given, span = exporter.get_finished_spans()
+    assert span.name == "watchdog-feedback-delivered"
+    assert span.parent == given.context
+    said = dict(span.attributes or {})
+    assert (said["watchdog.delivery.seconds"], said["session.id"]) == (2.5, "sess")
 
 
 @pytest.fixture

@@ -5,13 +5,24 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from otel_watchdog import semconv
-from otel_watchdog.model import Correction, Finding, ModelTurn, Observation, RunEnded, RunStarted
+from otel_watchdog.model import (
+    Correction,
+    Finding,
+    ModelTurn,
+    Observation,
+    RunEnded,
+    RunStarted,
+    ToolResult,
+)
 from otel_watchdog_collector.facts import Row, Table
+from otel_watchdog_collector.pipeline import run_figures
 
 MAX_AGENTS: Final = 20_000
 """Agents of a tenant that are kept in memory; the least recently heard of is dropped first."""
 
 MAX_NUMBER: Final = 1_000_000_000
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _Number = TypeVar("_Number", int, float)
 
@@ -65,8 +76,16 @@ class Ledger:
         self._agents.move_to_end(key)
         self._changed[Table.AGENTS, key] = at
 
-    def observe(self, observation: Observation, at: float) -> None:
-        """Note what a session did."""
+    def observe(
+        self, observation: Observation, at: float, attributes: Mapping[str, Any] = _NOTHING
+    ) -> None:
+        """Note what a session did.
+
+        Args:
+            observation: It.
+            at: When it came, in seconds since the epoch.
+            attributes: Of the span that tells of it, for what it cost.
+        """
         key = observation.session
         session = self._sessions.get(key)
         if session is None:
@@ -80,7 +99,11 @@ class Ledger:
             session.update(agent=observation.agent, run=observation.run, runs=session["runs"] + 1)
             self._start(observation, at)
         elif type(observation) is ModelTurn or type(observation) is RunEnded:
-            self._go_on(observation, session["run"], at)
+            self._go_on(observation, session["run"], at, attributes)
+        elif type(observation) is ToolResult:
+            run = self._runs.get(f"{key}/{session['run']}")
+            if run is not None:
+                run_figures.deliver(run, observation)
         self._sessions.move_to_end(key)
         self._changed[Table.SESSIONS, key] = at
 
@@ -106,6 +129,7 @@ class Ledger:
             "reason": first.reason,
             "message": correction.message,
             "max_turns": correction.max_turns,
+            "category": correction.category,
             "findings": [_plain(finding) for finding in correction.findings],
             **facts,
         }
@@ -114,6 +138,9 @@ class Ledger:
         if session is not None and facts.get("state") in {"waiting", "observed"}:
             session["corrections"] += 1
             self._changed[Table.SESSIONS, correction.session] = at
+            run = self._runs.get(f"{correction.session}/{correction.run}")
+            if run is not None:
+                run_figures.correct(run, correction.turn)
 
     def find(self, finding: Finding, observation: Observation, at: float) -> None:
         """Write down a finding."""
@@ -164,12 +191,19 @@ class Ledger:
             "ended_at": None,
             "turns": 0,
             "error": None,
+            **run_figures.NOTHING_YET,
         }
         if len(self._runs) > self._max_sessions:
             self._runs.popitem(last=False)
         self._changed[Table.RUNS, key] = at
 
-    def _go_on(self, observation: ModelTurn | RunEnded, run: str | None, at: float) -> None:
+    def _go_on(
+        self,
+        observation: ModelTurn | RunEnded,
+        run: str | None,
+        at: float,
+        attributes: Mapping[str, Any],
+    ) -> None:
         ended = type(observation) is RunEnded
         key = (
             f"{observation.session}/{observation.run if isinstance(observation, RunEnded) else run}"
@@ -178,6 +212,8 @@ class Ledger:
         if known is None:
             return
         known["turns"] = max(known["turns"], observation.turn)
+        if isinstance(observation, ModelTurn):
+            run_figures.spend(known, observation, attributes)
         if ended:
             known["ended_at"] = observation.time or at
             known["error"] = observation.error

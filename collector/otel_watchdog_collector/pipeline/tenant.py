@@ -202,7 +202,7 @@ class Tenant:
         engine, ledger = self._engine, self.ledger
         for index, observations in self._stream.observe(spans):
             for observation in observations:
-                ledger.observe(observation, at)
+                ledger.observe(observation, at, spans[index].attributes)
                 self._known.add(observation.session)
                 correction = engine.observe(observation)
                 if correction is not None:
@@ -265,8 +265,8 @@ class Tenant:
         id_, judged, resource = self._places.pop(outcome.correction.id, (None, None, None))
         if id_ is None or judged is None or resource is None:
             return
-        word = outcome.outcome.value
-        self.ledger.correct(id_, outcome.correction, self._at, state="delivered", outcome=word)
+        facts = {"outcome": outcome.outcome.value, "turns_to_heed": outcome.turns_to_heed}
+        self.ledger.correct(id_, outcome.correction, self._at, state="delivered", **facts)
         lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, id_))
         self._publish(self.name, lasting, judged, resource)
 

@@ -5,6 +5,7 @@ import re
 import threading
 from typing import Any, Final
 
+from otel_watchdog import semconv
 from otel_watchdog.model import MARKER, Finding, Tier
 from otel_watchdog.reviews.langfuse.client import told
 from otel_watchdog.transport.background import Worker
@@ -12,6 +13,9 @@ from otel_watchdog.wording import ADVICE, OPENING, Worded, left, message
 
 PREFIX: Final = "watchdog/"
 """Opens the names of our prompts: `watchdog/<detector>/<tier>`, else `watchdog/<tier>`."""
+
+CHECK: Final = f"{PREFIX}{semconv.DRIFT_CHECK}"
+"""Name of the prompt that tells a judge of its task."""
 
 _FIELD: Final = re.compile(r"\{\{\s*(guidance|turns_left|default)\s*\}\}")
 _PAGE: Final = 100
@@ -26,7 +30,8 @@ class LangfusePrompts:
         WatchdogSpanProcessor(wording=LangfusePrompts(langfuse))
 
     The prompt `watchdog/<detector>/<tier>` counts, else `watchdog/<tier>`, such as
-    `watchdog/same_error/nudge` or `watchdog/force-wrap`. In it, `{{guidance}}` is what was seen and
+    `watchdog/same_error/nudge` or `watchdog/force-wrap`. What a judge is told of its task stands in
+    `watchdog/drift-check`. In it, `{{guidance}}` is what was seen and
     one way out, `{{turns_left}}` says how many turns are left, and `{{default}}` is the whole
     built-in text. Which prompt was used, and its version, stands on the correction span.
 
@@ -68,6 +73,15 @@ class LangfusePrompts:
         said = _FIELD.sub(lambda match: fields[match[1]], text).strip()
         return Worded(said if said.startswith(MARKER) else f"{MARKER} {said}", name, version)
 
+    def instructions(self, default: str) -> Worded:
+        """Return what a judge is told of its task, with the prompt it is from; waits for nothing.
+
+        Args:
+            default: The built-in text, for where there is no prompt `watchdog/drift-check`.
+        """
+        text, version = self._prompts.get(CHECK, ("", 0))
+        return Worded(text, CHECK, version) if text else Worded(default)
+
     def __deepcopy__(self, _: object) -> "LangfusePrompts":
         """Return itself: sessions share what was fetched."""
         return self
@@ -105,21 +119,32 @@ class LangfusePrompts:
         return (text, prompt.version) if isinstance(text, str) and text.strip() else None
 
 
-def push_prompts(langfuse: Any, *, label: str = "production") -> list[str]:
+def push_prompts(
+    langfuse: Any, *, label: str = "production", instructions: str | None = None
+) -> list[str]:
     """Put the built-in texts into Langfuse, to be edited there; return the names of those made.
 
     A prompt that is there already is left alone.
 
+    Args:
+        langfuse: A client.
+        label: Of the version that is made.
+        instructions: What a judge is told of its task; `None`: there is no prompt for it.
+
     Raises:
         InputError: Langfuse refused, or could not be reached.
     """
+    texts = {
+        f"{PREFIX}{tier.label}": f"{OPENING} {{{{guidance}}}} {advice} {{{{turns_left}}}}"
+        for tier, advice in ADVICE.items()
+    }
+    if instructions is not None:
+        texts[CHECK] = instructions
     made = []
     with told("the prompts"):
         there = set(_names(langfuse, None))
-        for tier, advice in ADVICE.items():
-            name = f"{PREFIX}{tier.label}"
+        for name, text in texts.items():
             if name not in there:
-                text = f"{OPENING} {{{{guidance}}}} {advice} {{{{turns_left}}}}"
                 langfuse.create_prompt(name=name, prompt=text, labels=[label], tags=["watchdog"])
                 made.append(name)
     return made

@@ -97,6 +97,7 @@ def _attributes(seen: Any) -> dict[str, Any]:
         semconv.LANGFUSE_SESSION_ID: seen.session_id,
         semconv.GEN_AI_USAGE_INPUT_TOKENS: usage.get("input"),
         semconv.GEN_AI_USAGE_OUTPUT_TOKENS: usage.get("output"),
+        semconv.LANGFUSE_COST_DETAILS: _text(getattr(seen, "cost_details", None) or None),
     }
     metadata = seen.metadata if isinstance(seen.metadata, Mapping) else {}
     for key, value in metadata.items():

@@ -37,6 +37,7 @@ def test_it_is_a_guardrail_that_says_what_fired_and_what_was_said(program, watch
     assert json.loads(row.input)["detector"] == "repeated_tool_call"
     assert row.output.startswith("[watchdog]")
     assert not {"tools", "tool_calls", "role", "content"} & set(json.loads(row.input))
+    assert row.first("langfuse.observation.metadata.gen_ai.agent.name") == "fixer"
 
 
 @ORDERS

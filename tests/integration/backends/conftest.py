@@ -12,21 +12,26 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from otel_watchdog import Profile, WatchdogConfig, WatchdogSpanProcessor
-from otel_watchdog.testing import reraise
+from otel_watchdog.telemetry import Telemetry
+from otel_watchdog.testing import drift_check, reraise
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENTS = Path(os.environ.get("OTEL_WATCHDOG_BACKENDS", ROOT / ".venv-backends"))
 PROJECT = "watchdog"
 SECONDS_TO_START = 120
+JUDGED_TURN = 9
 
 
 def binary(environment, name="python"):
@@ -38,8 +43,8 @@ def binary(environment, name="python"):
 
 
 def system(name):
-    """Return a program of the system; skip where there is none."""
-    found = shutil.which(name)
+    """Return a program of the system, or one of Debian's that was unpacked; else skip."""
+    found = shutil.which(name) or shutil.which(name, path=ENVIRONMENTS / "debian" / "usr" / "bin")
     if found is None:
         pytest.skip(f"{name} is not installed: `make test-backends` does it on Debian")
     return found
@@ -111,7 +116,10 @@ LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "0000000000000000000
 
 
 def run_agent(endpoint, headers=None):
-    """Trace an agent that loops, is nudged, and heeds; return the names of the corrections."""
+    """Trace an agent that loops, is nudged, and heeds; return the names of the corrections.
+
+    A judge is asked about it, too.
+    """
     resource = Resource({"service.name": "demo", "openinference.project.name": PROJECT})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     config = WatchdogConfig(profile=Profile.CLASSIC, refractory_seconds=0, refractory_turns=0)
@@ -144,6 +152,12 @@ def run_agent(endpoint, headers=None):
             for correction in watchdog.mailbox.lease(session) if session else ():
                 watchdog.mailbox.acknowledge([correction])
                 given.append(correction.span_name)
+            if turn == JUDGED_TURN:
+                check = replace(
+                    drift_check(verdict="progressing"), started_at=datetime.now(UTC).timestamp() - 2
+                )
+                around = trace.set_span_in_context(trace.get_current_span())
+                Telemetry(provider, version="test").check(check, around, who)
             if given:
                 call("grep", json.dumps({"pattern": f"error {turn}"}), f"line {turn}")
             else:

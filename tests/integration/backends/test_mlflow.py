@@ -77,6 +77,15 @@ def test_a_correction_is_a_guardrail_with_input_and_output(spans):
     assert correction["events"] == ["watchdog.feedback"]
 
 
+def test_a_drift_check_is_a_model_call(spans):
+    """With what was asked, and what came back."""
+    (check,) = [one for one in spans if one["name"] == "drift-check"]
+
+    assert check["type"] == "LLM"
+    assert check["attributes"]["watchdog.verdict"] == "progressing"
+    assert "Task: build it." in json.dumps(check["inputs"])
+
+
 def test_the_trace_keeps_its_root(spans):
     """It is the agent's, and the outcome stands in it, too."""
     assert [one["name"] for one in spans if not one["parent"]] == ["invoke_agent fixer"]

@@ -98,6 +98,26 @@ def test_the_outcome_stands_beside_it(spans):
     assert "heeded" in {span["attributes"]["watchdog.outcome"] for span in outcomes}
 
 
+def test_its_delivery_stands_below_it(spans, correction):
+    """The model call has gone out with it, after so many seconds."""
+    (delivered,) = [span for span in spans if span["name"] == "watchdog-feedback-delivered"]
+
+    assert delivered["parent_id"] == correction["context"]["span_id"]
+    assert delivered["attributes"]["watchdog.delivery.seconds"] >= 0
+
+
+def test_a_drift_check_is_a_model_call_with_its_cost(spans):
+    """Tokens and money count once; the verdict stands on it."""
+    (check,) = [span for span in spans if span["name"] == "drift-check"]
+
+    attributes = check["attributes"]
+    assert check["span_kind"] == "LLM"
+    assert attributes["watchdog.verdict"] == "progressing"
+    assert attributes["llm.token_count.prompt"] == 900
+    assert attributes["llm.cost.total"] == 0.011
+    assert attributes["input.value"].startswith("Task: build it.")
+
+
 def test_a_correction_takes_annotations(phoenix, correction):
     """People, and programs, say there whether it was called for."""
     place = correction["context"]["span_id"]

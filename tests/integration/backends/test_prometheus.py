@@ -2,16 +2,24 @@
 
 import json
 import subprocess
-import threading
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 import yaml
 
-from tests.integration.backends.conftest import ROOT, ask, binary, eventually, served, system
+from tests.integration.backends.conftest import (
+    ROOT,
+    ask,
+    binary,
+    eventually,
+    run_agent,
+    served,
+    system,
+)
 
-METRICS_PORT, PORT = 19464, 19090
+METRICS_PORT, SERVICE_PORT, PORT = 19464, 14318, 19090
 FOLDER = ROOT / "dashboards"
 HERE = Path(__file__).parent
 
@@ -26,22 +34,25 @@ def expressions():
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory):
-    """Return the address of a Prometheus that has scraped our metrics some times."""
+    """Return the address of a Prometheus that scrapes an agent's process and the fleet service."""
     folder = tmp_path_factory.mktemp("prometheus")
     program = system("prometheus")
-    scrape = {"targets": [f"127.0.0.1:{METRICS_PORT}"]}
+    scrape = {"targets": [f"127.0.0.1:{port}" for port in (METRICS_PORT, SERVICE_PORT)]}
     job = {"job_name": "watchdog", "static_configs": [scrape]}
     settings = {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
     (folder / "prometheus.yml").write_text(yaml.safe_dump(settings), "utf-8")
     url = f"http://127.0.0.1:{PORT}"
     python = binary("prometheus")
+    service = [sys.executable, "-m", "otel_watchdog_collector", "serve", "--store", "memory:"]
+    service += ["--mode", "feedback", "--grpc-port", "-1", "--http-port", str(SERVICE_PORT)]
     with (
         served(
             [python, str(HERE / "seed_metrics.py"), str(METRICS_PORT)],
             f"http://127.0.0.1:{METRICS_PORT}/metrics",
             folder,
-            PYTHONPATH=f"{ROOT}:{ROOT / 'collector'}",
+            PYTHONPATH=str(ROOT),
         ),
+        served(service, f"http://127.0.0.1:{SERVICE_PORT}/readyz", _made(folder / "service")),
         served(
             [
                 program,
@@ -53,8 +64,13 @@ def prometheus(tmp_path_factory):
             folder,
         ),
     ):
-        threading.Event().wait(6)
+        run_agent(f"http://127.0.0.1:{SERVICE_PORT}/v1/traces")
         yield url
+
+
+def _made(folder):
+    folder.mkdir()
+    return folder
 
 
 @pytest.mark.timeout(200)
@@ -71,7 +87,7 @@ def test_every_panel_has_series(prometheus):
                 found.append((title, asked))
         return found
 
-    eventually(lambda: not empty(), seconds=20)
+    eventually(lambda: not empty(), seconds=40)
 
 
 @pytest.mark.timeout(100)

@@ -126,7 +126,8 @@ class Receiver:
         return [
             span
             for span in self.spans
-            if span.name.startswith("watchdog-") and not span.name.startswith("watchdog-outcome-")
+            if span.name.startswith("watchdog-")
+            and not span.name.startswith(("watchdog-outcome-", "watchdog-feedback-"))
         ]
 
     def close(self):

@@ -1,6 +1,8 @@
 """The report of a fleet, from recordings with corrections of ours and without."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from opentelemetry import trace
@@ -14,7 +16,7 @@ from otel_watchdog import Profile, Tier, WatchdogConfig, fleet_report
 from otel_watchdog.cli.app import app
 from otel_watchdog.model import CorrectionOutcome, Outcome
 from otel_watchdog.telemetry import Telemetry
-from otel_watchdog.testing import correction
+from otel_watchdog.testing import correction, drift_check
 
 SEED = {"nudge": 34, "redirect": 18, "force-wrap": 12, "hard-stop": 4, "terminate": 2}
 
@@ -28,6 +30,8 @@ class Fleet:
         self.provider = TracerProvider(shutdown_on_exit=False)
         self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
         self.telemetry = Telemetry(self.provider, version="1")
+        self.cost: dict[str, float] = {}
+        """What each model call says that it cost."""
 
     def run(self, agent, tiers, *, turns=4, tool="ls", heeded=True):
         """Write a run with its corrections, all of which were heeded, or none."""
@@ -36,7 +40,11 @@ class Fleet:
         kind = "gen_ai.operation.name"
         with tracer.start_as_current_span("invoke_agent", attributes={kind: "invoke_agent", **who}):
             for turn in range(1, turns + 1):
-                tokens = {"gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 10}
+                tokens: dict[str, Any] = {
+                    "gen_ai.usage.input_tokens": 100,
+                    "gen_ai.usage.output_tokens": 10,
+                }
+                tokens |= {"gen_ai.request.model": "small-2", **self.cost}
                 with tracer.start_as_current_span(
                     "chat", attributes={kind: "chat", **tokens, **who}
                 ):
@@ -62,6 +70,7 @@ class Fleet:
                 n=number,
                 max_turns=cap,
             )
+            given = replace(given, category=agent.partition("-")[0], category_from="agent")
             context = trace.set_span_in_context(trace.get_current_span())
             self.telemetry.correct(given, context, who)
             told = CorrectionOutcome.HEEDED if heeded else CorrectionOutcome.IGNORED
@@ -127,6 +136,84 @@ def test_turns_and_tokens_before_and_after(fleet):
     assert facts["turns_before_first_correction"] == 4
     assert facts["turns_after_first_correction"] == 12
     assert facts["tokens_after_first_correction"] == 1320
+
+
+def test_money_before_and_after_as_the_spans_say_it(tmp_path):
+    """Of agents that were corrected; of the others it stands in the sum alone."""
+    fleet = Fleet(tmp_path / "fleet.pb")
+    fleet.cost = {"gen_ai.usage.cost": 0.25}
+    fleet.run("crypto", [Tier.NUDGE])
+    fleet.run("login", [])
+
+    facts = fleet_report.gather([fleet.save()]).as_json()
+
+    assert (facts["cost_usd"], facts["cost_usd_before_first_correction"]) == (2.0, 0.25)
+    assert facts["cost_usd_after_first_correction"] == 0.75
+
+
+def test_money_by_price_where_spans_do_not_say_it(fleet):
+    """100 tokens in and 10 out a turn; of twenty turns, sixteen are of corrected agents."""
+    prices = fleet_report.Prices(["big-*=100/100", "small-*=1000/10000"])
+
+    report = fleet_report.gather([fleet.save()], prices=prices)
+
+    assert report.as_json()["cost_usd"] == 4.0
+    assert report.cost == pytest.approx((0.8, 2.4))
+    assert "$0.8000 up to the first correction, $2.40 after it" in fleet_report.markdown(report)
+
+
+def test_money_that_nobody_knows_is_not_nought(fleet):
+    """It is left out."""
+    report = fleet_report.gather([fleet.save()])
+
+    assert report.as_json()["cost_usd"] is None
+    assert "money" not in fleet_report.markdown(report)
+
+
+@pytest.mark.parametrize("price", ["", "x", "m=1", "m=1/x", "=1/2", "m=-1/2", "m=1/nan", "m=1/inf"])
+def test_a_price_of_another_form_is_refused(fleet, price):
+    """With what was given, and what is allowed."""
+    done = CliRunner().invoke(app, ["report", str(fleet.save()), "--price", price])
+
+    assert done.exit_code == 2
+    assert "MODEL=INPUT/OUTPUT" in done.output
+
+
+def test_the_worst_categories(fleet):
+    """By what the corrections say: how many agents, how many corrections, and how firm."""
+    report = fleet_report.gather([fleet.save()])
+
+    assert report.by_category == [
+        ("xss", 1, 6, 5),
+        ("crypto", 1, 5, 5),
+        ("business", 1, 3, 3),
+        ("login", 1, 1, 1),
+    ]
+    assert "Worst drifters by category" in fleet_report.html(report)
+    done = CliRunner().invoke(app, ["report", str(fleet.save())])
+    assert "worst categories" in done.output
+
+
+def test_drift_checks_are_told_with_their_cost(fleet):
+    """How often a model was asked, and what that cost; its cost is not the agents'."""
+    context = trace.set_span_in_context(trace.INVALID_SPAN)
+    for _ in range(3):
+        fleet.telemetry.check(drift_check(), context, {})
+
+    report = fleet_report.gather([fleet.save()])
+
+    facts = report.as_json()
+    assert (facts["drift_checks"], facts["drift_checks_cost_usd"]) == (3, 0.033)
+    assert facts["cost_usd"] is None
+    assert facts["corrections"] == 15
+    assert "| drift checks | 3, $0.0330 |" in fleet_report.markdown(report)
+
+
+def test_a_delivery_is_no_second_correction(fleet):
+    """Its span stands below the correction's and holds the same facts."""
+    fleet.telemetry.deliver(correction(id="crypto-1", session="talk-crypto"))
+
+    assert fleet_report.gather([fleet.save()]).corrections == 15
 
 
 def test_runs_that_ended_by_a_limit(fleet):

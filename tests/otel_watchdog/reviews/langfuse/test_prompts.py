@@ -96,3 +96,20 @@ def test_a_refusal_is_said_in_one_sentence(client, fake):
 
     with pytest.raises(InputError, match="Langfuse answered 401"):
         push_prompts(client)
+
+
+def test_a_judge_is_told_of_its_task_by_a_prompt(client, fake, words):
+    """The built-in text is put there, edited there, and comes back with its name and version."""
+    assert push_prompts(client, instructions="Say whether it progresses.")[-1] == (
+        "watchdog/drift-check"
+    )
+    fake.prompts["watchdog/drift-check"] = ("Say so in one word.", 5)
+
+    told = words().instructions("Say whether it progresses.")
+
+    assert told == ("Say so in one word.", "watchdog/drift-check", 5)
+
+
+def test_without_a_prompt_a_judge_has_the_built_in_text(words):
+    """No prompt, no name."""
+    assert words().instructions("Say so.") == ("Say so.", None, None)

@@ -31,6 +31,8 @@ from otel_watchdog.model import (
     Outcome,
     RunStarted,
     Suppressed,
+    ToolCall,
+    ToolResult,
 )
 from otel_watchdog.policies import Policy
 from otel_watchdog.reloading import Reloader
@@ -210,7 +212,7 @@ class WatchdogSpanProcessor(SpanProcessor):
             judged = LiveSpan(around.span)
             with self._lock:
                 observations = self._sessions.observe_log(log, reading)
-                corrections = self._judge(observations, Place(judged, around.reading, around))
+                corrections = self._judge(observations, judged, around.reading, around)
             self._channels.observe(observations)
             if corrections:
                 self._deliver(corrections, judged, around.reading, around)
@@ -265,8 +267,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         with self._lock:
             node = self._sessions.close(read.span_id, read.parent_id)
             observations = self._sessions.observe(node, read, reading)
-            self._vitals.take(observations, read.attributes)
-            corrections = self._judge(observations, Place(read, reading, node))
+            corrections = self._judge(observations, read, reading, node)
         self._channels.observe(observations)
         if corrections:
             self._deliver(corrections, read, reading, node)
@@ -279,25 +280,33 @@ class WatchdogSpanProcessor(SpanProcessor):
         read = LiveSpan(span)
         return self._scopes.read(self._scopes[read.scope], read)
 
-    def _judge(self, observations: Sequence[Observation], place: Place) -> list[Correction]:
-        judged, _, node = place
+    def _judge(
+        self,
+        observations: Sequence[Observation],
+        judged: LiveSpan,
+        reading: Reading | None,
+        node: Node,
+    ) -> list[Correction]:
         corrections = []
         observe = self._engine.observe
         if self._reloader.is_due:
             self._reloader.start_run()
         for observation in observations:
-            begins = type(observation) is RunStarted
+            kind = type(observation)
+            begins = kind is RunStarted
             if begins:
                 self._reloader.start_run()
                 self._channels.mailbox.start_run(observation.session)
             correction = observe(observation)
+            if kind is not ToolCall and kind is not ToolResult:
+                self._vitals.take(observation)
             if begins:
                 category = live_spans.category_of((judged, *(one.span for one in node.above())))
                 self._engine.categorize(observation.session, category)
             if correction is not None:
                 corrections.append(correction)
             if self._advisor is not None:
-                self._advisor.observe(observation, place)
+                self._advisor.observe(observation, Place(judged, reading, node))
         return corrections
 
     def _find(self, finding: Finding, observation: Observation) -> None:

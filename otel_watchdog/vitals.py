@@ -5,10 +5,10 @@ metrics: an instrument of one name exists once.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from threading import Lock
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 from weakref import WeakSet
 
 from opentelemetry import metrics
@@ -17,7 +17,6 @@ from opentelemetry.metrics import CallbackOptions, Histogram, Meter, Observation
 from otel_watchdog import semconv
 from otel_watchdog.channels import InProcess
 from otel_watchdog.model import Mode, ModelTurn, Observation, RunEnded, RunStarted
-from otel_watchdog.spending import cost_of
 from otel_watchdog.version import VERSION
 
 MAX_AGENTS: Final = 200
@@ -91,38 +90,31 @@ class Vitals:
         self._seconds = _shown(self, meter)
 
     def begin(self) -> float:
-        """Return when a span's reading began, if it is one of those that are timed; else 0."""
+        """Count a span; return when its reading began, if it is one that is timed, else 0."""
+        self.spans += 1
         return 0.0 if self.spans % TIMED else perf_counter()
 
     def end(self, begun: float) -> None:
         """Note how long the reading took that began at `begun`."""
         self._seconds.record(perf_counter() - begun)
 
-    def take(self, observations: Sequence[Observation], attributes: Mapping[str, Any]) -> None:
-        """Add up what a span told.
+    def take(self, seen: Observation) -> None:
+        """Add up what a run's begin, its turns and its end tell."""
+        if type(seen) is ModelTurn:
+            if seen.input_tokens or seen.output_tokens or seen.cost_usd:
+                self._spend(seen)
+        elif type(seen) is RunStarted:
+            self._agents[seen.session] = self._names[seen.agent]
+            if len(self._agents) > MAX_SESSIONS:
+                self._agents.popitem(last=False)
+        elif type(seen) is RunEnded:
+            self._finish(seen)
 
-        Args:
-            observations: What was read of it.
-            attributes: The span's, for what it cost.
-        """
-        self.spans += 1
-        for seen in observations:
-            kind = type(seen)
-            if kind is ModelTurn:
-                self._spend(seen, attributes)  # type: ignore[arg-type] # by its type
-            elif kind is RunStarted:
-                self._agents[seen.session] = self._names[seen.agent]  # type: ignore[union-attr]
-                if len(self._agents) > MAX_SESSIONS:
-                    self._agents.popitem(last=False)
-            elif kind is RunEnded:
-                self._finish(seen)  # type: ignore[arg-type] # by its type
-
-    def _spend(self, turn: ModelTurn, attributes: Mapping[str, Any]) -> None:
+    def _spend(self, turn: ModelTurn) -> None:
         agent = self._agents.get(turn.session, "")
         self.tokens[agent] += (turn.input_tokens or 0) + (turn.output_tokens or 0)
-        cost = cost_of(attributes)
-        if cost is not None:
-            self.cost[agent] = self.cost.get(agent, 0.0) + cost
+        if turn.cost_usd is not None:
+            self.cost[agent] = self.cost.get(agent, 0.0) + turn.cost_usd
 
     def _finish(self, ended: RunEnded) -> None:
         cap = self.mailbox.cap(ended.session)

@@ -36,7 +36,7 @@ from otel_watchdog.model import (
 )
 from otel_watchdog.policies import Policy
 from otel_watchdog.reloading import Reloader
-from otel_watchdog.scopes import Scope, Scopes
+from otel_watchdog.scopes import Scopes
 from otel_watchdog.second_opinion import Answer
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.spans import LogRecord, Reading
@@ -123,6 +123,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         )
         self._reloader = Reloader(self._config, self._engine.configure)
         self._open_spans = self._sessions.open_spans
+        self._plain = self._scopes.plain
         self._provider = tracer_provider
         self._telemetry: Telemetry | None = None
         self._on_error = on_error
@@ -179,24 +180,20 @@ class WatchdogSpanProcessor(SpanProcessor):
     def on_start(self, span: Any, parent_context: Context | None = None) -> None:
         """Read a span that begins: see `SpanProcessor.on_start`."""
         try:
-            scope = self._scopes[span.instrumentation_scope.name]
-            if span.name in scope.plain:
-                if self._open_spans:
-                    self._link(span)
-                return
-            self._started(span, parent_context)
+            if self._plain.get(span.name) is not span.instrumentation_scope:
+                self._started(span, parent_context)
+            elif self._open_spans:
+                self._link(span)
         except Exception as error:  # noqa: BLE001 - the one guard: nothing raises into the program
             self._fail("on_start", error)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Read a span that ended: see `SpanProcessor.on_end`."""
         try:
-            scope = self._scopes[span.instrumentation_scope.name]  # type: ignore[union-attr] # the SDK always sets one
-            if span.name in scope.plain:
-                if self._open_spans:
-                    self._unlink(span)
-                return
-            self._ended(span, scope)
+            if self._plain.get(span.name) is not span.instrumentation_scope:
+                self._ended(span)
+            elif self._open_spans:
+                self._unlink(span)
         except Exception as error:  # noqa: BLE001 - the one guard: nothing raises into the program
             self._fail("on_end", error)
 
@@ -242,6 +239,10 @@ class WatchdogSpanProcessor(SpanProcessor):
             self._open_spans.pop(span.context.span_id, None)
 
     def _started(self, span: Any, parent_context: Context | None) -> None:
+        origin = span.instrumentation_scope
+        if self._scopes.is_plain(self._scopes[origin.name], span.name, origin):
+            self._link(span)
+            return
         if self._off:
             return
         if self._telemetry is None:
@@ -258,7 +259,12 @@ class WatchdogSpanProcessor(SpanProcessor):
             parent_context if parent_context is not None else get_current(),
         )
 
-    def _ended(self, span: ReadableSpan, scope: Scope) -> None:
+    def _ended(self, span: ReadableSpan) -> None:
+        origin: Any = span.instrumentation_scope
+        scope = self._scopes[origin.name]
+        if self._scopes.is_plain(scope, span.name, origin):
+            self._unlink(span)
+            return
         if self._off:
             return
         begun = self._vitals.begin()

@@ -58,6 +58,9 @@ class Scopes(dict[str, Scope]):
         on_error: Callable[[str, Exception], None] | None = None,
     ) -> None:
         super().__init__()
+        self.plain: dict[str, object] = {}
+        """Names of spans that say nothing, with the scope that they are known to come from: the
+        caller's own, compared by identity, for this is asked of every span of a program."""
         self._dialects = list(dialects if dialects is not None else (d() for d in BUILT_IN))
         self._on_error = on_error
         self._errors: dict[str, int] = {}
@@ -65,6 +68,24 @@ class Scopes(dict[str, Scope]):
     def __missing__(self, name: str) -> Scope:
         scope = self[name] = Scope(name, self._dialects)
         return scope
+
+    def is_plain(self, scope: Scope, name: str, of: object) -> bool:
+        """Say whether a span says nothing; if so, remember it.
+
+        Args:
+            scope: Its scope.
+            name: Its name.
+            of: What the caller knows the scope by.
+        """
+        if name not in scope.plain:
+            return False
+        if isinstance(scope.plain, set):
+            if len(self.plain) >= MAX_PLAIN_NAMES:
+                self.plain.clear()
+            self.plain[name] = of
+            if scope.speaks:  # since another thread has read a span of it, just now
+                self.plain.pop(name, None)
+        return True
 
     def read(self, scope: Scope, span: Span) -> Reading | None:
         """Read a span in the first dialect that can; `None` if it is in none."""
@@ -81,6 +102,7 @@ class Scopes(dict[str, Scope]):
                 if not scope.speaks:
                     scope.speaks = True
                     scope.plain = frozenset()
+                    self.plain.clear()
                 return reading
         if not scope.speaks and span.end is not None and isinstance(scope.plain, set):
             if len(scope.plain) >= MAX_PLAIN_NAMES:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import pytest
 
-from otel_watchdog.scopes import MAX_ERRORS, Scopes
+from otel_watchdog.scopes import MAX_ERRORS, MAX_PLAIN_NAMES, Scopes
 from otel_watchdog.spans import ModelReading, RecordedSpan, ToolReading
 
 
@@ -89,3 +89,28 @@ def test_a_dialect_that_keeps_failing_is_switched_off():
         assert read(scopes, span("app", a="b")) is None
 
     assert errors == ["broken"] * MAX_ERRORS
+
+
+def test_plain_spans_are_remembered_by_name_and_origin():
+    """Until their scope speaks; a span of the same name from elsewhere is another."""
+    scopes, here = Scopes(), object()
+    read(scopes, span("here"))
+
+    assert scopes.is_plain(scopes["here"], "x", here)
+    assert not scopes.is_plain(scopes["elsewhere"], "x", object())
+    assert scopes.plain == {"x": here}
+
+    read(scopes, span("here", "y", gen_ai__operation__name="execute_tool"))
+
+    assert scopes.plain == {}
+    assert not scopes.is_plain(scopes["here"], "x", here)
+
+
+def test_names_of_plain_spans_are_bounded():
+    """A program may name each of its spans anew."""
+    scopes, here = Scopes(), object()
+    for number in range(3 * MAX_PLAIN_NAMES):
+        read(scopes, span("here", f"x{number}"))
+        scopes.is_plain(scopes["here"], f"x{number}", here)
+
+    assert 0 < len(scopes.plain) <= MAX_PLAIN_NAMES

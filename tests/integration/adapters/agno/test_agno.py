@@ -1,0 +1,90 @@
+"""The watched Agno agent on the real framework."""
+
+import pytest
+
+from tests.integration.adapters.scenario import Ended, Placement, Scenario, awaited
+
+pytest.importorskip("agno")
+
+from agno.agent import Agent
+from agno.models.anthropic import Claude
+from agno.models.openai import OpenAIChat, OpenAIResponses
+from agno.run.agent import RunOutput
+from agno.run.base import RunStatus
+from openinference.instrumentation.agno import AgnoInstrumentor
+
+from otel_watchdog.adapters.agno import halt_of, watch
+
+
+class Agno:
+    """An agent with a tool."""
+
+    framework = "agno"
+    package = "agno"
+
+    def instrument(self, provider):
+        AgnoInstrumentor().instrument(tracer_provider=provider)
+
+    def model(self):
+        return OpenAIChat(id="scripted", base_url=f"{self.server.url}/v1", api_key="none")
+
+    def agent(self, name="fixer", prompt="Mend it.", tools=None):
+        def look(at: str) -> str:
+            """Look at a file."""
+            return self.look(at)
+
+        agent = Agent(
+            model=self.model(),
+            tools=tools or [look],
+            name=name,
+            instructions=prompt,
+            telemetry=False,
+        )
+        return watch(agent, withdraw_tools=self.withdraw)
+
+    def run(self, way):
+        agent = self.agent()
+
+        async def streamed():
+            async for event in agent.arun("go", stream=True, yield_run_output=True):
+                last = event
+            return last
+
+        if way == "sync":
+            output = agent.run("go")
+        elif way == "async":
+            output = awaited(agent.arun("go"))
+        else:
+            output = awaited(streamed())
+        assert isinstance(output, RunOutput)
+        halt = halt_of(output)
+        assert (halt is not None) == (output.status is RunStatus.cancelled)
+        reason = halt.reason if halt else ""
+        return Ended(halted=halt is not None, text=str(output.content), reason=reason)
+
+    def run_with_sub_agent(self):
+        inner = self.agent("inner", "SUB-AGENT")
+
+        def ask(input: str) -> str:  # noqa: A002 - the model's word
+            """Ask the sub-agent."""
+            return str(inner.run(input).content)
+
+        self.agent("outer", tools=[ask]).run("go")
+
+
+class TestAgno(Agno, Scenario):
+    """On OpenAI's chat completions."""
+
+
+class TestAgnoResponses(Agno, Placement):
+    """On OpenAI's responses."""
+
+    def model(self):
+        return OpenAIResponses(id="gpt-4o", base_url=f"{self.server.url}/v1", api_key="none")
+
+
+class TestAgnoAnthropic(Agno, Placement):
+    """On Anthropic's messages."""
+
+    def model(self):
+        return Claude(id="scripted", api_key="none", client_params={"base_url": self.server.url})

@@ -35,6 +35,8 @@ class Script:
     heeds: bool = False
     loops: int = 1000
     """Turns after which it stops by itself."""
+    beside: str = ""
+    """Another tool, which it calls as well in the last of them."""
     fails_at: tuple[int, ...] = ()
     """Requests that are answered with HTTP 500."""
     asks_first: bool = False
@@ -126,10 +128,16 @@ class ModelServer:
                     "args": {"input": "look"},
                 }
             ]
-        name = _named(script.tool, request.tools)
+        names = [script.tool] * script.batch
+        if script.beside and turn == script.loops:
+            names.append(script.beside)
         return [
-            {"id": f"call_{number}_{n}", "name": name, "args": script.arguments}
-            for n in range(script.batch)
+            {
+                "id": f"call_{number}_{n}",
+                "name": _named(name, request.tools),
+                "args": script.arguments,
+            }
+            for n, name in enumerate(names)
         ]
 
 

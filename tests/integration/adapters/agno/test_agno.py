@@ -6,6 +6,10 @@ from tests.integration.adapters.scenario import Ended, Placement, Scenario, awai
 
 pytest.importorskip("agno")
 
+import os
+
+os.environ["AGNO_TELEMETRY"] = "false"
+
 from agno.agent import Agent
 from agno.models.anthropic import Claude
 from agno.models.openai import OpenAIChat, OpenAIResponses
@@ -38,7 +42,6 @@ class Agno:
             tools=tools or [look],
             name=name,
             instructions=prompt,
-            telemetry=False,
         )
         return watch(agent, withdraw_tools=self.withdraw)
 

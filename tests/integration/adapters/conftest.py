@@ -22,6 +22,9 @@ def model_server():
     server.close()
 
 
+SAID = ("no", "yes", "-")
+"""What is said of a column; of several tests, that which stands first here."""
+
 _found: dict[str, dict[str, Any]] = {}
 
 
@@ -39,9 +42,9 @@ def pytest_runtest_makereport(item, call):
                 "works": {},
             },
         )
-        column, before = marker.args[0], entry["works"].get(marker.args[0])
+        column, before = marker.args[0], entry["works"].get(marker.args[0], "-")
         said = {"passed": "yes", "failed": "no", "skipped": "-"}[report.outcome]
-        entry["works"][column] = "no" if "no" in (before, said) else said
+        entry["works"][column] = next(one for one in SAID if one in (before, said))
     return report
 
 

@@ -1,7 +1,8 @@
 """A model that loops, on the loopback interface; it speaks four providers' wire formats.
 
 It makes the same tool call in every turn and answers with text once it heeds, or has looped
-enough. It rejects with HTTP 400 what `provider_requests` says the provider would.
+enough. It rejects with HTTP 400 what `provider_requests` says the provider would. Asked in text
+fields, it answers in them.
 """
 
 import json
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from typing import Any
 
+from tests.integration.adapters.field_messages import NEXT_TOOL, as_fields, asked_fields
 from tests.integration.adapters.provider_answers import AnswerHandler
 from tests.integration.adapters.provider_requests import MARKER, read_request, tools_of
 
@@ -97,7 +99,13 @@ class ModelServer:
         self._server.server_close()
 
     def take(self, path: str, body: dict[str, Any]) -> tuple[int, list[dict[str, Any]], str]:
-        """Note a request; return the status, the calls and the text of the answer."""
+        """Note a request; return the status, the calls and the text of the answer.
+
+        One that only has the answer put into fields, after the last turn, is not noted.
+        """
+        fields = asked_fields(body)
+        if fields and NEXT_TOOL not in fields:
+            return 200, [], as_fields(fields, DONE, [])
         entries, wrong = read_request(body)
         request = Request(body, path, SUB_AGENT in json.dumps(body), entries, tools_of(body))
         with self._lock:
@@ -112,6 +120,8 @@ class ModelServer:
         calls = self._calls(request, mine, number)
         if not calls and "final_answer" in request.tools:  # smolagents has a tool for it
             calls = [{"id": f"call_{number}", "name": "final_answer", "args": {"answer": DONE}}]
+        if fields:
+            return 200, [], as_fields(fields, DONE, calls)
         return 200, calls, DONE
 
     def _calls(self, request: Request, turn: int, number: int) -> list[dict[str, Any]]:

@@ -129,7 +129,9 @@ class Placement:
     """The distribution whose version the table tells."""
     ways: ClassVar[tuple[str, ...]] = ("sync", "async", "stream")
     lacks: ClassVar[dict[str, str]] = {}
-    """Columns that the framework does not allow, and why."""
+    """Columns that were not tried or that the framework does not allow, and which of it."""
+    batches: ClassVar[bool] = True
+    """Whether the framework has several calls in one turn."""
     example: ClassVar[str | None] = None
     """Its file in `examples`, without `_agent.py`; default: as the framework."""
     has_results: ClassVar[bool] = True
@@ -188,6 +190,8 @@ class Placement:
     @pytest.mark.parametrize("batch", [1, 2])
     def test_the_nudge_stands_in_the_very_next_request(self, batch: int) -> None:
         """As a user message after all results, once, and it stays there."""
+        if batch > 1 and not self.batches:
+            pytest.skip(f"{self.framework} makes one call in each turn")
         watched = self.watched()
         self.server.reset(loops=5, batch=batch)
 

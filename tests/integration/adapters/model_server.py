@@ -43,6 +43,8 @@ class Script:
     """Requests that are answered with HTTP 500."""
     asks_first: bool = False
     """Begin with a call of the sub-agent, which loops; the caller does not."""
+    ask: tuple[str, dict[str, Any]] = (ASK, {"input": "look"})
+    """That call's tool and arguments."""
 
 
 @dataclass
@@ -134,8 +136,8 @@ class ModelServer:
             return [
                 {
                     "id": f"call_{number}_0",
-                    "name": _named(ASK, request.tools),
-                    "args": {"input": "look"},
+                    "name": _named(script.ask[0], request.tools),
+                    "args": script.ask[1],
                 }
             ]
         names = [script.tool] * script.batch

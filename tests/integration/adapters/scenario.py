@@ -28,7 +28,7 @@ from otel_watchdog import (
 )
 from otel_watchdog.model import REFUSAL
 from otel_watchdog.testing import reraise
-from tests.integration.adapters.model_server import DONE, ModelServer
+from tests.integration.adapters.model_server import DONE, ModelServer, Script
 
 ROOT = Path(__file__).parents[3]
 THRESHOLD = 3
@@ -136,6 +136,8 @@ class Placement:
     """Its file in `examples`, without `_agent.py`; default: as the framework."""
     has_results: ClassVar[bool] = True
     """Whether results are more than text in a user message."""
+    ask: ClassVar[tuple[str, dict[str, Any]]] = Script.ask
+    """The tool by which an agent calls its sub-agent, and what with."""
     refusal: ClassVar[str] = REFUSAL
     """What a call to a withdrawn tool is answered with."""
     prelude: ClassVar[str] = ""
@@ -153,7 +155,7 @@ class Placement:
         raise NotImplementedError
 
     def run_with_sub_agent(self) -> Ended:
-        """Run an agent whose tool `ask(input: str)` runs another with `look`."""
+        """Run an agent whose tool `ask` runs another with `look`: "SUB-AGENT" in its orders."""
         raise NotImplementedError
 
     def look(self, at: str) -> str:
@@ -328,7 +330,7 @@ class Scenario(Placement):
         """The one that loops is told, and its caller is not."""
         self.need("sub-agents")
         self.watched()
-        self.server.reset(asks_first=True, loops=5)
+        self.server.reset(asks_first=True, ask=self.ask, loops=5)
 
         self.run_with_sub_agent()
 

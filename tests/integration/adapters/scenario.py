@@ -129,7 +129,10 @@ class Placement:
     """The distribution whose version the table tells."""
     ways: ClassVar[tuple[str, ...]] = ("sync", "async", "stream")
     lacks: ClassVar[dict[str, str]] = {}
-    """Columns that were not tried or that the framework does not allow, and which of it."""
+    """Columns that the framework or its tracing does not allow, or that were not tried, and why.
+
+    The table of frameworks has `-` there, and says why below.
+    """
     batches: ClassVar[bool] = True
     """Whether the framework has several calls in one turn."""
     example: ClassVar[str | None] = None
@@ -193,7 +196,7 @@ class Placement:
     def test_the_nudge_stands_in_the_very_next_request(self, batch: int) -> None:
         """As a user message after all results, once, and it stays there."""
         if batch > 1 and not self.batches:
-            pytest.skip(f"{self.framework} makes one call in each turn")
+            pytest.skip("there is one call in each turn")
         watched = self.watched()
         self.server.reset(loops=5, batch=batch)
 
@@ -271,16 +274,18 @@ class Scenario(Placement):
     @works("async")
     def test_awaited(self) -> None:
         """Nudged, and halted with its reason."""
+        self.need("async")
         self._both("async")
 
     @works("streaming")
     def test_streamed(self) -> None:
         """Nudged, and halted with its reason."""
+        self.need("streaming")
         self._both("stream")
 
     def _both(self, way: str) -> None:
         if way not in self.ways:
-            pytest.skip(f"{self.framework} has no such way to run")
+            pytest.skip("there is no such way to run")
         watched = self.watched(mode=Mode.ENFORCE)
 
         ended = self.run(way)

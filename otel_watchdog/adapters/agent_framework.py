@@ -14,17 +14,11 @@ from agent_framework import (
     FunctionInvocationContext,
     FunctionMiddleware,
     Message,
-    MiddlewareFailure,
 )
 from opentelemetry import trace
 
 from otel_watchdog.delivery import Delivery
-from otel_watchdog.errors import AgentHalted
 from otel_watchdog.processor import WatchdogSpanProcessor
-
-
-class RunHalted(AgentHalted, MiddlewareFailure):
-    """A correction ended the run: an `AgentHalted` that no part of the framework absorbs."""
 
 
 def watchdog_middleware(
@@ -34,8 +28,8 @@ def watchdog_middleware(
 
     They are user messages after all results of the turn before and stand at the same place in all
     later requests of the run; the agent's session does not hold them. In mode `enforce` the run
-    raises `RunHalted` before the first call past its turn cap. An agent that works as a tool needs
-    middleware of its own and gets its own corrections.
+    raises `AgentHalted` before the first call past its turn cap. An agent that works as a tool
+    needs middleware of its own and gets its own corrections; ended, it is a failed tool.
 
     Args:
         watchdog: Whose corrections; default: the watchdog of this process.
@@ -54,7 +48,7 @@ class _Turns(ChatMiddleware):
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Add what waits, or end the run; see `ChatMiddleware.process`."""
         turn = self._delivery.begin(_run())
-        turn.check(RunHalted)
+        turn.check()
         context.messages = turn.woven(context.messages, _message)
         if not context.stream:
             with turn:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Placement, Scenario, awaited, halted
+from tests.integration.adapters.scenario import (
+    THRESHOLD,
+    Ended,
+    Placement,
+    Scenario,
+    awaited,
+    halted,
+)
 
 pytest.importorskip("agent_framework")
 
@@ -10,6 +17,7 @@ from agent_framework import Agent
 from agent_framework.observability import enable_instrumentation
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
+from otel_watchdog import Mode
 from otel_watchdog.adapters.agent_framework import watchdog_middleware
 
 
@@ -76,6 +84,17 @@ class AgentFramework:
 
 class TestAgentFramework(AgentFramework, Scenario):
     """On OpenAI's chat completions."""
+
+    def test_a_sub_agent_is_ended_alone(self) -> None:
+        """Its caller goes on: the tool has failed."""
+        watched = self.watched(mode=Mode.ENFORCE)
+        self.server.reset(asks_first=True)
+
+        self.run_with_sub_agent()
+
+        assert watched.sent[-1] == "terminate"
+        assert len(self.server.of(sub_agent=True)) == 5 * THRESHOLD + 3
+        assert len(self.server.of(sub_agent=False)) == 2
 
 
 class TestAgentFrameworkResponses(AgentFramework, Placement):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Placement, Scenario, awaited
+from tests.integration.adapters.scenario import THRESHOLD, Ended, Placement, Scenario, awaited
 
 pytest.importorskip("agno")
 
@@ -15,9 +15,11 @@ from agno.models.anthropic import Claude
 from agno.models.openai import OpenAIChat, OpenAIResponses
 from agno.run.agent import RunOutput
 from agno.run.base import RunStatus
+from agno.team import Team
 from openinference.instrumentation.agno import AgnoInstrumentor
 
 from otel_watchdog.adapters.agno import halt_of, watch
+from otel_watchdog.errors import ConfigError
 
 
 class Agno:
@@ -77,6 +79,26 @@ class Agno:
 
 class TestAgno(Agno, Scenario):
     """On OpenAI's chat completions."""
+
+    def test_a_member_of_a_team_gets_its_own(self) -> None:
+        """And the leader, who does not loop, nothing."""
+        self.watched()
+        task = {"member_id": "inner", "task": "look"}
+        self.server.reset(asks_first=True, ask=("delegate_task_to_member", task), loops=5)
+        member = self.agent("inner", "SUB-AGENT")
+        team = watch(Team(name="outer", members=[member], model=self.model()))
+
+        team.run("go")
+
+        inner = self.server.of(sub_agent=True)
+        assert [len(request.told) for request in inner] == [0] * THRESHOLD + [1, 1, 1]
+        assert [request.told for request in self.server.of(sub_agent=False)] == [[], []]
+        assert self.server.rejected == []
+
+    def test_without_a_model_it_cannot_be_watched(self) -> None:
+        """Agno would choose one later."""
+        with pytest.raises(ConfigError, match="model must be set"):
+            watch(Agent(name="fixer"))
 
 
 class TestAgnoResponses(Agno, Placement):

@@ -7,8 +7,9 @@
 BIN := .venv/bin
 ADAPTERS := openai-3 openai-2 crewai
 FRAMEWORKS := openai-3:langchain openai-3:langgraph openai-3:openai_agents openai-3:plain \
-	openai-3:smolagents openai-3:pydantic_ai openai-2:strands openai-2:google_adk openai-2:llama_index \
-	crewai:crewai
+	openai-3:smolagents openai-3:pydantic_ai openai-3:agno openai-3:agent_framework openai-3:haystack \
+	openai-3:dspy openai-3:claude_agent_sdk openai-2:strands openai-2:google_adk openai-2:llama_index \
+	crewai:crewai crewai:autogen
 BACKENDS := $(patsubst requirements/backends/%.in,%,$(wildcard requirements/backends/*.in))
 CONSTRAINTS := requirements/constraints.txt
 DROPIN := $(patsubst requirements/dropin/%.in,%,$(wildcard requirements/dropin/*.in))
@@ -35,7 +36,7 @@ test-dropin: $(DROPIN:%=.venv-dropin/%/ready) ## beside the tracing set-ups of l
 	@$(BIN)/pytest -q tests/integration/dropin
 
 # Frameworks that fit together share an environment; each runs in a process of its own.
-test-adapters: $(ADAPTERS:%=.venv-adapters/%/ready) ## the adapters on the real frameworks; SLOW, 2 GB
+test-adapters: $(ADAPTERS:%=.venv-adapters/%/ready) ## the adapters on the real frameworks; SLOW, 3 GB
 	@rm -f .venv-adapters/results.json; failed=0; \
 	for pair in $(FRAMEWORKS); do \
 		echo "Testing the adapter for $${pair#*:}."; \

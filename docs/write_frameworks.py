@@ -1,5 +1,7 @@
 """Writes `docs/frameworks/`: what is visible of each framework, read off its recordings.
 
+And how its agents are corrected, which is the program in `examples` that the adapters' tests run.
+
     python docs/write_frameworks.py
 
 `tests/contracts/test_frameworks.py` fails where a page is not what this would write.
@@ -15,6 +17,7 @@ from otel_watchdog import doctor
 ROOT: Final = Path(__file__).parents[1]
 RECORDINGS: Final = ROOT / "tests" / "recordings"
 PAGES: Final = ROOT / "docs" / "frameworks"
+EXAMPLES: Final = ROOT / "examples"
 TABLE: Final = PAGES / "frameworks.toml"
 
 COUNTED: Final = ("arguments", "results", "ids", "outcomes")
@@ -51,6 +54,15 @@ def _page(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{note}\n"
     for way in facts["ways"]:
         yield from _way(way)
+    for adapter in facts.get("adapters", ()):
+        yield from _adapter(adapter)
+
+
+def _adapter(extra: str) -> Iterator[str]:
+    file = EXAMPLES / f"{extra.replace('-', '_')}_agent.py"
+    yield f"## Corrections: `otel-watchdog[{extra}]`\n"
+    yield f"```sh\npip install 'otel-watchdog[{extra}]'\n```\n"
+    yield f"```py\n{file.read_text('utf-8').strip()}\n```\n"
 
 
 def _way(way: Mapping[str, Any]) -> Iterator[str]:

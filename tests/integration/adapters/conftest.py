@@ -22,6 +22,9 @@ def model_server():
     server.close()
 
 
+SAID = ("no", "yes", "-")
+"""What is said of a column; of several tests, that which stands first here."""
+
 _found: dict[str, dict[str, Any]] = {}
 
 
@@ -37,11 +40,16 @@ def pytest_runtest_makereport(item, call):
                 "package": cls.package,
                 "version": importlib.metadata.version(cls.package),
                 "works": {},
+                "lacks": {},
             },
         )
-        column, before = marker.args[0], entry["works"].get(marker.args[0])
+        column, before = marker.args[0], entry["works"].get(marker.args[0], "-")
         said = {"passed": "yes", "failed": "no", "skipped": "-"}[report.outcome]
-        entry["works"][column] = "no" if "no" in (before, said) else said
+        entry["works"][column] = next(one for one in SAID if one in (before, said))
+        if report.skipped:
+            entry["lacks"][column] = report.longrepr[2].removeprefix("Skipped: ")
+        if entry["works"][column] != "-":
+            entry["lacks"].pop(column, None)
     return report
 
 

@@ -1,7 +1,8 @@
 """A model that loops, on the loopback interface; it speaks four providers' wire formats.
 
 It makes the same tool call in every turn and answers with text once it heeds, or has looped
-enough. It rejects with HTTP 400 what `provider_requests` says the provider would.
+enough. It rejects with HTTP 400 what `provider_requests` says the provider would. Asked in text
+fields, it answers in them.
 """
 
 import json
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from typing import Any
 
+from tests.integration.adapters.field_messages import NEXT_TOOL, as_fields, asked_fields
 from tests.integration.adapters.provider_answers import AnswerHandler
 from tests.integration.adapters.provider_requests import MARKER, read_request, tools_of
 
@@ -35,10 +37,14 @@ class Script:
     heeds: bool = False
     loops: int = 1000
     """Turns after which it stops by itself."""
+    beside: str = ""
+    """Another tool, which it calls as well in the last of them."""
     fails_at: tuple[int, ...] = ()
     """Requests that are answered with HTTP 500."""
     asks_first: bool = False
     """Begin with a call of the sub-agent, which loops; the caller does not."""
+    ask: tuple[str, dict[str, Any]] = (ASK, {"input": "look"})
+    """That call's tool and arguments."""
 
 
 @dataclass
@@ -95,7 +101,13 @@ class ModelServer:
         self._server.server_close()
 
     def take(self, path: str, body: dict[str, Any]) -> tuple[int, list[dict[str, Any]], str]:
-        """Note a request; return the status, the calls and the text of the answer."""
+        """Note a request; return the status, the calls and the text of the answer.
+
+        One that only has the answer put into fields, after the last turn, is not noted.
+        """
+        fields = asked_fields(body)
+        if fields and NEXT_TOOL not in fields:
+            return 200, [], as_fields(fields, DONE, [])
         entries, wrong = read_request(body)
         request = Request(body, path, SUB_AGENT in json.dumps(body), entries, tools_of(body))
         with self._lock:
@@ -110,6 +122,8 @@ class ModelServer:
         calls = self._calls(request, mine, number)
         if not calls and "final_answer" in request.tools:  # smolagents has a tool for it
             calls = [{"id": f"call_{number}", "name": "final_answer", "args": {"answer": DONE}}]
+        if fields:
+            return 200, [], as_fields(fields, DONE, calls)
         return 200, calls, DONE
 
     def _calls(self, request: Request, turn: int, number: int) -> list[dict[str, Any]]:
@@ -122,14 +136,20 @@ class ModelServer:
             return [
                 {
                     "id": f"call_{number}_0",
-                    "name": _named(ASK, request.tools),
-                    "args": {"input": "look"},
+                    "name": _named(script.ask[0], request.tools),
+                    "args": script.ask[1],
                 }
             ]
-        name = _named(script.tool, request.tools)
+        names = [script.tool] * script.batch
+        if script.beside and turn == script.loops:
+            names.append(script.beside)
         return [
-            {"id": f"call_{number}_{n}", "name": name, "args": script.arguments}
-            for n in range(script.batch)
+            {
+                "id": f"call_{number}_{n}",
+                "name": _named(name, request.tools),
+                "args": script.arguments,
+            }
+            for n, name in enumerate(names)
         ]
 
 

@@ -236,7 +236,7 @@ class AnswerHandler(BaseHTTPRequestHandler):
         }
         reason = "tool_use" if calls else "end_turn"
         message = {
-            "id": "msg_1",
+            "id": f"msg_{len(self.model.requests)}",
             "type": "message",
             "role": "assistant",
             "model": body.get("model"),

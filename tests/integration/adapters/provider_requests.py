@@ -6,11 +6,15 @@ Rejected is what stands between tool calls and their results, unknown roles, una
 import json
 from typing import Any
 
+from tests.integration.adapters.field_messages import asked_fields, read_fields, tools_in
+
 MARKER = "[watchdog]"
 
 
 def tools_of(body: dict[str, Any]) -> list[str]:
     """Return the names of the tools that a request offers."""
+    if asked_fields(body):
+        return tools_in(body)
     found = []
     for tool in body.get("tools") or []:
         if "function" in tool:
@@ -40,6 +44,8 @@ def read_request(body: dict[str, Any]) -> tuple[list[tuple[str, str]], str]:
         for m in body.get("messages", [])
     ):
         return _read_anthropic(body["messages"])
+    if asked_fields(body):
+        return read_fields(body["messages"][-1]["content"]), ""
     return _read_chat(body.get("messages", []))
 
 

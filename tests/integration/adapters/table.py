@@ -5,6 +5,7 @@ python tests/integration/adapters/table.py .venv-adapters/results.json
 
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ RESULTS = Path(__file__).with_name("results.json")
 """What was found last; committed."""
 BEGIN = "<!-- adapters: written by tests/integration/adapters/table.py -->"
 END = "<!-- end of adapters -->"
+LACKING = (
+    "`-` stands where the framework or its tracing does not allow it, or where it was not tried:"
+)
 COLUMNS = (
     "nudge",
     "ladder",
@@ -29,7 +33,7 @@ COLUMNS = (
 
 
 def rendered(found: dict[str, Any]) -> str:
-    """Return the table as Markdown."""
+    """Return the table as Markdown, and below it why a column is not tried or not allowed."""
     lines = [
         "| framework | version | " + " | ".join(COLUMNS) + " |",
         "|---|---|" + "---|" * len(COLUMNS),
@@ -37,6 +41,15 @@ def rendered(found: dict[str, Any]) -> str:
     for framework, entry in sorted(found.items()):
         cells = [entry["works"].get(column, "-") for column in COLUMNS]
         lines.append(f"| {framework} | {entry['version']} | " + " | ".join(cells) + " |")
+    lines += ["", LACKING, ""]
+    for framework, entry in sorted(found.items()):
+        columns: dict[str, list[str]] = {}
+        for column, why in entry["lacks"].items():
+            columns.setdefault(why, []).append(column)
+        said = "; ".join(f"{', '.join(each)}: {why}" for why, each in columns.items())
+        lines += (
+            textwrap.wrap(f"- {framework}: {said}.", 120, subsequent_indent="  ") if said else []
+        )
     return "\n".join(lines)
 
 

@@ -30,7 +30,14 @@ class TestCrewAI(Scenario):
     ways = ("sync", "stream")
     refusal = "blocked by hook"
     prelude = "import crewai.utilities.agent_utils as u; u.MAX_REPEATED_TOOL_CALLS = 1000"
-    lacks: ClassVar = {"sub-agents": "delegation was not tried"}
+    ask: ClassVar = (
+        "delegate_work_to_coworker",
+        {"task": "look", "context": "none", "coworker": "inner"},
+    )
+    lacks: ClassVar = {
+        "async": "no span is written around an agent in `akickoff`",
+        "sub-agents": "no span is written around an agent that work is delegated to",
+    }
 
     @pytest.fixture(autouse=True)
     def _home(self, tmp_path, monkeypatch):
@@ -47,7 +54,7 @@ class TestCrewAI(Scenario):
         yield
         remove()
 
-    def run(self, way):
+    def agent(self, role="fixer", backstory="b", tools=None, *, stream=False, **options):
         @tool("look")
         def look(at: str) -> str:
             """Look at a file."""
@@ -57,20 +64,38 @@ class TestCrewAI(Scenario):
             model="openai/gpt-4o",
             base_url=f"{self.server.url}/v1",
             api_key="none",
-            stream=way == "stream",
+            stream=stream,
         )
-        agent = Agent(
-            role="fixer",
+        return Agent(
+            role=role,
             goal="mend",
-            backstory="b",
-            tools=[look],
+            backstory=backstory,
+            tools=tools if tools is not None else [look],
             llm=llm,
             max_iter=100,
             cache=False,
+            **options,
         )
+
+    def run(self, way):
+        agent = self.agent(stream=way == "stream")
         task = Task(description="go", expected_output="an answer", agent=agent)
         crew = Crew(agents=[agent], tasks=[task], cache=False)
         try:
             return Ended(halted=False, text=crew.kickoff().raw)
         except Exception as error:  # noqa: BLE001 - `halted` raises what is not ours
             return halted(error)
+
+    def test_an_agent_that_work_is_delegated_to_is_not_seen(self) -> None:
+        """And nobody is told in its place."""
+        watched = self.watched()
+        self.server.reset(asks_first=True, ask=self.ask, loops=5)
+        inner = self.agent("inner", "SUB-AGENT")
+        outer = self.agent("outer", tools=[], allow_delegation=True)
+        task = Task(description="go", expected_output="an answer", agent=outer)
+
+        Crew(agents=[outer, inner], tasks=[task], cache=False).kickoff()
+
+        assert len(self.server.of(sub_agent=True)) == 6
+        assert watched.sent == []
+        assert [request.told for request in self.server.requests] == [[]] * 8

@@ -22,22 +22,24 @@ class TestLlamaIndex(Scenario):
     package = "llama-index-core"
     example = "llama_index"
     ways = ("async", "stream")
-    lacks: ClassVar = {
-        "sub-agents": "hand-offs were not tried",
-        "withdraw": "a hidden tool still runs when it is called",
-    }
+    lacks: ClassVar = {"withdraw": "a hidden tool still runs when it is called"}
 
     def instrument(self, provider):
         LlamaIndexInstrumentor().instrument(tracer_provider=provider)
 
-    def agent(self, *, streaming):
+    def agent(self, name="fixer", prompt=None, tools=None, *, streaming=False):
         def look(at: str) -> str:
             """Look at a file."""
             return self.look(at)
 
         llm = OpenAI(model="gpt-4o", api_base=f"{self.server.url}/v1", api_key="none")
         return WatchedFunctionAgent(
-            name="fixer", description="Mends.", tools=[look], llm=llm, streaming=streaming
+            name=name,
+            description="Mends.",
+            system_prompt=prompt,
+            tools=tools or [look],
+            llm=llm,
+            streaming=streaming,
         )
 
     def run(self, way):
@@ -49,3 +51,15 @@ class TestLlamaIndex(Scenario):
             return Ended(halted=False, text=awaited(ran()))
         except Exception as error:  # noqa: BLE001 - `halted` raises what is not ours
             return halted(error)
+
+    def run_with_sub_agent(self):
+        inner = self.agent("inner", "SUB-AGENT")
+
+        async def ask(input: str) -> str:  # noqa: A002 - the model's word
+            """Ask the sub-agent."""
+            return str(await inner.run(input, max_iterations=100))
+
+        async def ran():
+            await self.agent("outer", tools=[ask]).run("go", max_iterations=100)
+
+        awaited(ran())

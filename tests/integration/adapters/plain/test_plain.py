@@ -143,7 +143,10 @@ class TestAnthropic(Plain, Scenario):
     package = "anthropic"
     example = "anthropic_client"
     ways = ("sync",)
-    lacks: ClassVar = {"sub-agents": "the same helper as around the OpenAI client"}
+    lacks: ClassVar = dict.fromkeys(
+        ("async", "streaming", "sub-agents"),
+        "not tried: the helper is the one around the OpenAI client",
+    )
 
     def loop(self, run):
         client = anthropic.Anthropic(base_url=self.server.url)

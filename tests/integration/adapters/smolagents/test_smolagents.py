@@ -39,20 +39,22 @@ class TestSmolagents(Scenario):
     package = "smolagents"
     ways = ("sync", "stream")
     has_results = False
-    lacks: ClassVar = {"sub-agents": "a managed agent's spans stand in the tool's call: not tried"}
+    ask: ClassVar = ("ask", {"task": "look"})
 
     def instrument(self, provider):
         SmolagentsInstrumentor().instrument(tracer_provider=provider)
 
-    def agent(self):
+    def agent(self, name="fixer", prompt=None, tools=None, **options):
         return ToolCallingAgent(
-            tools=[Look(self.look)],
+            tools=tools if tools is not None else [Look(self.look)],
             model=OpenAIServerModel("scripted", api_base=f"{self.server.url}/v1", api_key="none"),
-            name="fixer",
+            name=name,
             description="Mends.",
+            instructions=prompt,
             max_steps=100,
             verbosity_level=LogLevel.OFF,
             step_callbacks=[WatchdogCallback(withdraw_tools=self.withdraw)],
+            **options,
         )
 
     def run(self, way):
@@ -65,3 +67,7 @@ class TestSmolagents(Scenario):
         except Exception as error:  # noqa: BLE001 - `halted` raises what is not ours
             return halted(error)
         return Ended(halted=False, text=str(text))
+
+    def run_with_sub_agent(self):
+        inner = self.agent("ask", "SUB-AGENT")
+        self.agent("outer", tools=[], managed_agents=[inner]).run("go")

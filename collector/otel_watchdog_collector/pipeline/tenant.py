@@ -6,7 +6,7 @@ entries give the same corrections with the same ids.
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final
 
 from otel_watchdog import semconv, snapshots
@@ -17,11 +17,13 @@ from otel_watchdog.scopes import Scopes
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.facts import Letter
+from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
 from otel_watchdog_collector.pipeline.seen import Seen
+from otel_watchdog_collector.pipeline.signs import signs_of
 from otel_watchdog_collector.wire import Batch, Resource
 
 MAX_SCOPES: Final = 4096
@@ -82,6 +84,8 @@ class Tenant:
         self._at = 0.0
         self._swept_at = 0.0
         self._known: set[str] = set()
+        self.signs: list[Sign] = []
+        """Of agents' health, from what was last taken in."""
         self._places: OrderedDict[str, tuple[str, RecordedSpan, Resource]] = OrderedDict()
         """By the engine's id of a correction: its lasting id, the judged span, the resource."""
 
@@ -111,6 +115,7 @@ class Tenant:
             at: When it came, in seconds since the epoch.
         """
         self._at = at
+        self.signs = []
         if batch.records:
             self._listen(batch, at)
         if batch.spans and self.mode is not Mode.OFF:
@@ -200,6 +205,7 @@ class Tenant:
         if len(spans) < len(batch.spans):
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
         engine, ledger = self._engine, self.ledger
+        names: dict[int, str | None] = {}
         for index, observations in self._stream.observe(spans):
             for observation in observations:
                 ledger.observe(observation, at)
@@ -208,19 +214,33 @@ class Tenant:
                 if correction is not None:
                     resource = batch.resources[batch.resource_of[fresh[index]]]
                     self._correct(correction, spans[index], resource, at)
-        self._hear(batch, at)
+            if observations:
+                names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
+                resource = batch.resources[batch.resource_of[fresh[index]]]
+                service = service_of(resource.attributes)
+                self.signs += signs_of(observations, spans[index], service, agent)
+        self._hear(batch, names, at)
 
-    def _hear(self, batch: Batch, at: float) -> None:
-        """Note whose spans came; a service's spans without an agent's name are the service's."""
+    def _hear(self, batch: Batch, names: Mapping[int, str | None], at: float) -> None:
+        """Note whose spans came; a service's spans without an agent's name are the service's.
+
+        Args:
+            batch: It.
+            names: By index of a span, its agent's name as its session has it.
+            at: When it came.
+        """
         heard = {
-            (batch.resource_of[index], span.attributes.get(semconv.GEN_AI_AGENT_NAME))
+            (batch.resource_of[index], names.get(index) or _name_on(span))
             for index, span in enumerate(batch.spans)
             if self._scopes[span.scope].speaks
         }
+        named = {index for index, agent in heard if agent is not None}
         for index, agent in heard:
+            if agent is None and index in named:
+                continue
             service = service_of(batch.resources[index].attributes)
-            name = agent if isinstance(agent, str) else None
-            self.ledger.hear(service, name, at, last_span_at=at)
+            self.ledger.hear(service, agent, at, last_span_at=at)
+            self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
 
     def _listen(self, batch: Batch, at: float) -> None:
         for index, record in enumerate(batch.records):
@@ -294,3 +314,8 @@ class Tenant:
 
     def _fail(self, _: str, __: Exception) -> None:
         self._meters.add("internal_errors_total")
+
+
+def _name_on(span: RecordedSpan) -> str | None:
+    name = span.attributes.get(semconv.GEN_AI_AGENT_NAME)
+    return name if isinstance(name, str) and name else None

@@ -130,7 +130,7 @@ class Tenant:
             if letter is not None and not letter.leased:
                 letter.leased = True
                 self._engine.lease(letter.correction)
-                self.ledger.correct(id_, letter.correction, at, state="leased")
+                self._write(id_, letter.correction, at, state="leased")
 
     def claim(self, ids: Sequence[str], at: float) -> None:
         """Note that a model call has gone out with letters; each counts once."""
@@ -139,7 +139,7 @@ class Tenant:
             if letter is not None:
                 self._engine.claim(letter.correction)
                 self._meters.add("delivered_corrections_total")
-                self.ledger.correct(id_, letter.correction, at, state="delivered")
+                self._write(id_, letter.correction, at, state="delivered")
 
     def waiting(self, name: str, agent: str | None, now: float) -> list[Letter]:
         """Return the letters for who asks by `name`, that are not too old."""
@@ -267,26 +267,27 @@ class Tenant:
     ) -> None:
         id_ = lasting_id(self.name, correction, judged)
         self._meters.add("corrections_total")
-        where = {"trace_id": f"{judged.trace_id:032x}", "span_id": f"{judged.span_id:016x}"}
+        self._places[correction.id] = (id_, light(judged), resource)
+        if len(self._places) > MAX_PLACES:
+            self._places.popitem(last=False)
         if correction.mode is Mode.OBSERVE:
-            self.ledger.correct(id_, correction, at, state="observed", **where)
+            self._write(id_, correction, at, state="observed")
         else:
             names = names_of(correction, judged.trace_id, judged.attributes)
             _, gone = self.mailboxes.put(id_, correction, names, at)
             self._throw_away(gone, at)
-            self.ledger.correct(id_, correction, at, state="waiting", **where)
-        self._places[correction.id] = (id_, light(judged), resource)
-        if len(self._places) > MAX_PLACES:
-            self._places.popitem(last=False)
+            self._write(id_, correction, at, state="waiting")
         self._publish(self.name, renamed(correction, id_), judged, resource)
 
     def _conclude(self, outcome: Outcome) -> None:
         """Write down what came of a correction, and let the others know."""
-        id_, judged, resource = self._places.pop(outcome.correction.id, (None, None, None))
-        if id_ is None or judged is None or resource is None:
+        place = self._places.get(outcome.correction.id)
+        if place is None:
             return
+        id_, judged, resource = place
         word = outcome.outcome.value
-        self.ledger.correct(id_, outcome.correction, self._at, state="delivered", outcome=word)
+        self._write(id_, outcome.correction, self._at, state="delivered", outcome=word)
+        del self._places[outcome.correction.id]
         lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, id_))
         self._publish(self.name, lasting, judged, resource)
 
@@ -303,7 +304,16 @@ class Tenant:
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
         for letter in letters:
             self._meters.add("expired_corrections_total")
-            self.ledger.correct(letter.id, letter.correction, at, state="expired")
+            self._write(letter.id, letter.correction, at, state="expired")
+
+    def _write(self, id_: str, correction: Correction, at: float, **facts: Any) -> None:
+        """Write down a correction as it is now, with the span that it was made for."""
+        place = self._places.get(correction.id)
+        if place is not None:
+            judged = place[1]
+            facts["trace_id"] = f"{judged.trace_id:032x}"
+            facts["span_id"] = f"{judged.span_id:016x}"
+        self.ledger.correct(id_, correction, at, **facts)
 
     def _find(self, finding: Finding, observation: Observation) -> None:
         self._meters.add("findings_total")

@@ -238,12 +238,27 @@ class Service:
         self, tenant: str, fact: Correction | Outcome, judged: RecordedSpan, resource: Resource
     ) -> None:
         """Let agent and destinations know of a correction; the latter of what came of it, too."""
+        names = [name for name in self._forwarders if self._has_room(name)]
+        if names:
+            self.intake.parcels += self._parcels(names, fact, judged, resource)
+        if isinstance(fact, Correction) and fact.mode > Mode.OBSERVE:
+            letter = self.intake.tenant(tenant).mailboxes.find(fact.id)
+            if letter is not None:
+                self._hub.notify(tenant, letter.names)
+
+    def _parcels(
+        self,
+        destinations: Sequence[str],
+        fact: Correction | Outcome,
+        judged: RecordedSpan,
+        resource: Resource,
+    ) -> list[Parcel]:
         if isinstance(fact, Outcome):
             id_ = f"{fact.correction.id}/{fact.turn}"
             body = outcome_request(fact, judged, resource.attributes, at=self._clock())
         else:
             id_, body = fact.id, correction_request(fact, judged, resource.attributes)
-        self.intake.parcels += [
+        return [
             Parcel(
                 destination=name,
                 id=id_,
@@ -251,13 +266,8 @@ class Service:
                 content_type=_PROTOBUF,
                 body=body,
             )
-            for name in self._forwarders
-            if self._has_room(name)
+            for name in destinations
         ]
-        if isinstance(fact, Correction) and fact.mode > Mode.OBSERVE:
-            letter = self.intake.tenant(tenant).mailboxes.find(fact.id)
-            if letter is not None:
-                self._hub.notify(tenant, letter.names)
 
     def _note_judged(self, tenant: str, batch: Batch, at: float) -> None:
         self.fleets.hear(tenant, batch, at)

@@ -1,16 +1,14 @@
 """OTLP trace requests as protobuf, read span by span: one request, or a sequence with lengths."""
 
-import base64
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.trace.v1 import trace_pb2
 
+from otel_watchdog import otlp_messages
 from otel_watchdog.errors import InputError
 from otel_watchdog.recordings.source import Source
-from otel_watchdog.spans import RecordedSpan, SpanEvent
+from otel_watchdog.spans import RecordedSpan
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one span or scope; more is taken for damage."""
@@ -18,7 +16,6 @@ MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 MAX_WAITING_BYTES: Final = MAX_MESSAGE_BYTES
 """Bytes of spans that are kept until their scope comes, where it stands after them."""
 
-_NANOSECONDS: Final = 1e9
 _CHUNK: Final = 256 * 1024
 _VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5
 _MAX_VARINT_BYTES: Final = 10
@@ -173,51 +170,16 @@ def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan]:
 
 def _scope_name(wire: _Wire, part: bytes, start: int) -> str:
     try:
-        return InstrumentationScope.FromString(part).name
+        return str(otlp_messages.Scope.FromString(part).name)
     except DecodeError:
         raise wire.fail("not OTLP protobuf: not a scope", at=start) from None
 
 
 def _span(wire: _Wire, part: bytes, start: int, scope: str) -> RecordedSpan:
     try:
-        span = trace_pb2.Span.FromString(part)
+        span = otlp_messages.Span.FromString(part)
     except DecodeError:
         raise wire.fail("not OTLP protobuf: not a span", at=start) from None
     if not span.span_id:
         raise wire.fail("not an OTLP span: it has no span_id", at=start)
-    code = span.status.code
-    return RecordedSpan(
-        name=span.name,
-        scope=scope,
-        trace_id=int.from_bytes(span.trace_id),
-        span_id=int.from_bytes(span.span_id),
-        parent_id=int.from_bytes(span.parent_span_id) or None,
-        attributes=_attributes(span.attributes),
-        events=[SpanEvent(event.name, _attributes(event.attributes)) for event in span.events],
-        is_error=None if code == trace_pb2.Status.STATUS_CODE_UNSET else _is_error(code),
-        status_text=span.status.message,
-        start=span.start_time_unix_nano / _NANOSECONDS,
-        end=span.end_time_unix_nano / _NANOSECONDS or None,
-    )
-
-
-def _is_error(code: int) -> bool:
-    return code == trace_pb2.Status.STATUS_CODE_ERROR
-
-
-def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
-    return {pair.key: _value(pair.value) for pair in pairs}
-
-
-def _value(value: AnyValue) -> Any:
-    """Return a value as its JSON form would be read."""
-    kind = value.WhichOneof("value")
-    if kind is None:
-        return None
-    if kind == "array_value":
-        return [_value(item) for item in value.array_value.values]
-    if kind == "kvlist_value":
-        return _attributes(value.kvlist_value.values)
-    if kind == "bytes_value":
-        return base64.b64encode(value.bytes_value).decode()
-    return getattr(value, kind)
+    return otlp_messages.span_of(span, scope)

@@ -304,6 +304,7 @@ class Tenant:
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
         for letter in letters:
             self._meters.add("expired_corrections_total")
+            self._engine.withdraw(letter.correction)
             self._write(letter.id, letter.correction, at, state="expired")
 
     def _write(self, id_: str, correction: Correction, at: float, **facts: Any) -> None:

@@ -284,3 +284,17 @@ def test_nothing_of_a_request_is_kept_once_it_is_judged(agent_spans):
 
     assert len(watched.made) == 1
     assert [one for one in gc.get_objects() if type(one) is Attributes] == []
+
+
+def test_a_correction_that_expired_holds_back_no_other(agent_spans):
+    """An agent that was away is nudged anew when it loops on; the ladder stands where it stood."""
+    watched = Watched()
+    watched.take(agent_spans.request())
+
+    watched.tenant.take(Batch(), NOW + 10_000)
+    watched.take(agent_spans.request(turns=range(9, 20)), NOW + 10_001)
+
+    (first, second) = watched.made
+    assert (first[1:3], second[2]) == ((6, "nudge"), "nudge")
+    assert second[1] > 9 + 2
+    assert second[3] != first[3]

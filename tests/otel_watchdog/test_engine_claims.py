@@ -170,7 +170,7 @@ def test_each_suppressed_finding_says_why():
     [
         Ladder(refractory_seconds=0, refractory_turns=0),
         Spaced(refractory_seconds=0, refractory_turns=0),
-        Ask(Ladder(refractory_seconds=0, refractory_turns=0), ask=pytest.fail),
+        Ask(Ladder(refractory_seconds=0, refractory_turns=0), ask=lambda _: None),
     ],
     ids=lambda policy: policy.name,
 )

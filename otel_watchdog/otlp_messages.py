@@ -5,6 +5,7 @@ the wire that is the same as a list of pairs, but what nobody asks for is never 
 """
 
 import base64
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -157,9 +158,9 @@ class Attributes(Mapping[str, Any]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
-    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
-        """Be a dictionary wherever it is sent."""
-        return dict, (dict(self),)
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[tuple[tuple[str, Any], ...]]]:
+        """Be a plain dictionary wherever it is sent; an ordered one, as snapshots may hold."""
+        return OrderedDict, (tuple(self.items()),)
 
 
 def span_of(span: Any, scope: str, *, longest: int = NO_LIMIT, bare: bool = False) -> RecordedSpan:

@@ -5,7 +5,7 @@ import logging
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
@@ -24,9 +24,12 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
-from otel_watchdog_collector.receivers import Door, GrpcReceiver, OtlpHttpApp
+from otel_watchdog_collector.receivers import Door, OtlpHttpApp
 from otel_watchdog_collector.stores import Store, open_store
 from otel_watchdog_collector.wire import Batch, Resource
+
+if TYPE_CHECKING:
+    from otel_watchdog_collector.receivers.otlp_grpc import GrpcReceiver
 
 STOP_SECONDS: Final = 5.0
 """Seconds that stopping may take, for each part."""
@@ -177,6 +180,10 @@ class Service:
         config = self._config
         if config.grpc_port < 0:
             return
+        from otel_watchdog_collector.receivers.otlp_grpc import (  # noqa: PLC0415 - ten MiB
+            GrpcReceiver,
+        )
+
         tls = None
         if config.tls_certificate is not None and config.tls_key is not None:
             tls = (config.tls_key.read_bytes(), config.tls_certificate.read_bytes())

@@ -3,6 +3,7 @@
 import base64
 import math
 import pickle
+from collections import OrderedDict
 
 import pytest
 from hypothesis import given, strategies as st
@@ -158,5 +159,5 @@ def test_they_are_frozen_as_a_dictionary():
 
     thawed = pickle.loads(pickle.dumps(attributes))  # noqa: S301 - what was just made
 
-    assert type(thawed) is dict
+    assert type(thawed) is OrderedDict
     assert thawed == {"a": 1}

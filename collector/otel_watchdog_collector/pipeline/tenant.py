@@ -19,7 +19,13 @@ from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.facts import Letter
 from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
-from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
+from otel_watchdog_collector.pipeline.lasting import (
+    FleetWatchdog,
+    Place,
+    lasting_id,
+    light,
+    renamed,
+)
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
 from otel_watchdog_collector.pipeline.seen import Seen
@@ -86,8 +92,8 @@ class Tenant:
         self._known: set[str] = set()
         self.signs: list[Sign] = []
         """Of agents' health, from what was last taken in."""
-        self._places: OrderedDict[str, tuple[str, RecordedSpan, Resource]] = OrderedDict()
-        """By the engine's id of a correction: its lasting id, the judged span, the resource."""
+        self._places: OrderedDict[str, Place] = OrderedDict()
+        """By the engine's id of a correction."""
 
     @property
     def mode(self) -> Mode:
@@ -177,6 +183,7 @@ class Tenant:
             self._engine,
             self._sessions,
             modules={
+                own + "lasting",
                 own + "ledger",
                 own + "mailboxes",
                 own + "seen",
@@ -267,7 +274,8 @@ class Tenant:
     ) -> None:
         id_ = lasting_id(self.name, correction, judged)
         self._meters.add("corrections_total")
-        self._places[correction.id] = (id_, light(judged), resource)
+        place = Place(id_, correction.session, light(judged), resource)
+        self._places[correction.id] = place
         if len(self._places) > MAX_PLACES:
             self._places.popitem(last=False)
         if correction.mode is Mode.OBSERVE:
@@ -284,12 +292,11 @@ class Tenant:
         place = self._places.get(outcome.correction.id)
         if place is None:
             return
-        id_, judged, resource = place
         word = outcome.outcome.value
-        self._write(id_, outcome.correction, self._at, state="delivered", outcome=word)
+        self._write(place.id, outcome.correction, self._at, state="delivered", outcome=word)
         del self._places[outcome.correction.id]
-        lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, id_))
-        self._publish(self.name, lasting, judged, resource)
+        lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, place.id))
+        self._publish(self.name, lasting, place.judged, place.resource)
 
     def _sweep(self, at: float) -> None:
         self._swept_at = at
@@ -300,20 +307,23 @@ class Tenant:
             self._engine.forget(key)
         self.ledger.forget(gone)
         self._known &= known
+        for id_ in [id_ for id_, place in self._places.items() if place.session in gone]:
+            del self._places[id_]
+        self.seen.age(at)
 
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
         for letter in letters:
             self._meters.add("expired_corrections_total")
             self._engine.withdraw(letter.correction)
             self._write(letter.id, letter.correction, at, state="expired")
+            self._places.pop(letter.correction.id, None)
 
     def _write(self, id_: str, correction: Correction, at: float, **facts: Any) -> None:
         """Write down a correction as it is now, with the span that it was made for."""
         place = self._places.get(correction.id)
         if place is not None:
-            judged = place[1]
-            facts["trace_id"] = f"{judged.trace_id:032x}"
-            facts["span_id"] = f"{judged.span_id:016x}"
+            facts["trace_id"] = f"{place.judged.trace_id:032x}"
+            facts["span_id"] = f"{place.judged.span_id:016x}"
         self.ledger.correct(id_, correction, at, **facts)
 
     def _find(self, finding: Finding, observation: Observation) -> None:

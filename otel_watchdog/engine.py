@@ -23,7 +23,7 @@ from otel_watchdog.model import (
     ToolResult,
 )
 from otel_watchdog.outfits import Outfit
-from otel_watchdog.policies import Attached, Decision, Policy, Responsive
+from otel_watchdog.policies import Attached, Decision, Policy, Responsive, Withdrawing
 from otel_watchdog.responses import cause_of
 from otel_watchdog.rules import ToolRule
 from otel_watchdog.wording import Wording, built_in, worded
@@ -196,6 +196,20 @@ class Watchdog:
             )
         session.pending = session.cause = None
         session.leased_turn = None
+
+    def withdraw(self, correction: Correction) -> None:
+        """Note that the agent will never be given `correction`: it holds back no other.
+
+        It does not count, and evidence starts anew.
+        """
+        session = self._sessions.get(correction.session)
+        if session is None or session.pending is None or session.pending.id != correction.id:
+            return
+        session.pending = session.cause = None
+        session.leased_turn = None
+        if isinstance(session.policy, Withdrawing):
+            session.policy.withdraw()
+        self._restart(session)
 
     def blind(self, session: str) -> Mapping[str, str]:
         """Return what each detector lacks in `session`; those that lack nothing are left out."""

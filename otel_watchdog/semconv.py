@@ -45,11 +45,14 @@ checks."""
 GEN_AI_OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 """JSON string; the model's answer. Read; on drift checks."""
 
-GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
-"""string; on drift checks."""
-
 GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
 """string. Read; on drift checks."""
+
+GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
+"""string; `openai`, `anthropic`. Read; on drift checks."""
+
+GEN_AI_SYSTEM: Final = "gen_ai.system"
+"""string; older spelling of the provider's name. Read."""
 
 GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
 """string. Read."""
@@ -470,7 +473,7 @@ METRIC_ON_END_DURATION: Final = "otel_watchdog.on_end.duration"
 METRIC_INTERNAL_ERRORS: Final = "otel_watchdog.internal_errors"
 """Counter, `{error}`; failures of ours that were kept from the traced program, by place."""
 
-# Read: heartbeats of the in-process part, as log records.
+# Written and read: heartbeats of the in-process part, as log records.
 
 HEARTBEAT_EVENT: Final = "watchdog.heartbeat"
 """Log record that tells of the spans which are still open."""
@@ -483,3 +486,21 @@ HEARTBEAT_OLDEST_OPEN_SECONDS: Final = "watchdog.oldest_open_seconds"
 
 HEARTBEAT_IDLE_SECONDS: Final = "watchdog.idle_seconds"
 """double; time since a span of an agent last began or ended."""
+
+HEARTBEAT_NAMES: Final = "watchdog.open_span.names"
+"""list of strings; names of open spans, the oldest first, 32 at most."""
+
+HEARTBEAT_AGES: Final = "watchdog.open_span.ages"
+"""list of doubles; seconds for which each of them has been open."""
+
+HEARTBEAT_UPTIME_SECONDS: Final = "watchdog.uptime_seconds"
+"""double; time since the process's watchdog was made."""
+
+HEARTBEAT_STOPPING: Final = "watchdog.stopping"
+"""bool; whether it is the last, because the process ends as it should."""
+
+HEARTBEAT_QUEUED: Final = "watchdog.queued"
+"""int; work that waits for the agent, where the program says. Read."""
+
+HEARTBEAT_IDLE_REASON: Final = "watchdog.idle_reason"
+"""string; why the agent rightly does nothing, where the program says. Read."""

@@ -1,5 +1,6 @@
 """Settings of the service: flags, `OTEL_WATCHDOG_COLLECTOR_*` variables, one YAML file."""
 
+import json
 import os
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -14,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.errors import ConfigError
 from otel_watchdog.model import Mode
+from otel_watchdog_collector.fleet_config import FleetConfig
 
 PREFIX: Final = "OTEL_WATCHDOG_COLLECTOR_"
 """Opens the name of every environment variable that is read."""
@@ -135,6 +137,9 @@ class CollectorConfig(BaseSettings):
     heartbeat_seconds: float = Field(default=90.0, ge=1, le=3600)
     """Seconds after its last heartbeat for which an agent counts as alive."""
 
+    fleet: FleetConfig = FleetConfig()
+    """Conditions, healing and audit."""
+
     destinations: tuple[DestinationConfig, ...] = ()
     """Where correction spans go."""
     max_outbox_parcels: int = Field(default=10_000, ge=1, le=10_000_000)
@@ -248,7 +253,9 @@ def _explain(error: ValidationError, path: Path | str | None) -> str:
         return f"{place}{name} is no setting; allowed: {known}"
     if not name:
         return f"{place}{first['msg']}"
-    got = "" if name.startswith(("tokens", "destinations")) else f", got {first['input']!r}"
+    got = (
+        "" if name.startswith(("tokens", "destinations", "fleet")) else f", got {first['input']!r}"
+    )
     return f"{place}{name}: {first['msg'].lower()}{got}"
 
 
@@ -268,6 +275,8 @@ def _shown(name: str, value: object) -> str:
         return str(value)
     if isinstance(value, Mode):
         return value.label
+    if isinstance(value, FleetConfig):
+        return json.dumps(value.shown())
     if isinstance(value, tuple):
         return "[" + ", ".join(_shown_item(item) for item in value) + "]"
     return "null" if value is None else str(value)

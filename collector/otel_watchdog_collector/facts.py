@@ -53,6 +53,14 @@ class Table(Enum):
     RUNS = "runs"
     CORRECTIONS = "corrections"
     FINDINGS = "findings"
+    CONDITIONS = "conditions"
+    """Of each agent, by its id: its conditions and what healing knows of it."""
+    INCIDENTS = "incidents"
+    AUDIT = "audit"
+    FLEET = "fleet"
+    """What people have set for a tenant's fleet, by name."""
+    APPROVALS = "approvals"
+    """What agents asked people for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

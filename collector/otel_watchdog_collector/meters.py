@@ -19,6 +19,7 @@ COUNTERS: Final[Mapping[str, str]] = {
     "delivered_corrections_total": "Corrections that agents acknowledged.",
     "expired_corrections_total": "Corrections that no agent took in time.",
     "heartbeats_total": "Heartbeats of agents.",
+    "fleet_actions_total": "Restarts, pauses and resumptions of agents that were asked for.",
     "exported_batches_total": "Batches that a destination accepted.",
     "failed_exports_total": "Attempts to export that failed and are tried again.",
     "dropped_exports_total": "Batches given up: refused for good, or the outbox was full.",

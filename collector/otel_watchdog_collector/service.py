@@ -4,27 +4,32 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
 from otel_watchdog.clock import Clock, system_clock
-from otel_watchdog.config import is_paused
 from otel_watchdog.model import Correction, Mode, Outcome
 from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector import feedback
 from otel_watchdog_collector.access import Access
 from otel_watchdog_collector.api import Deps, make_api
 from otel_watchdog_collector.clock import WallClock, system_wall_clock
-from otel_watchdog_collector.config import Loaded
+from otel_watchdog_collector.config import CollectorConfig, Loaded
 from otel_watchdog_collector.exporters import Forwarder, correction_request, outcome_request
 from otel_watchdog_collector.facts import Entry, Kind, Parcel
+from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Switches
+from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
-from otel_watchdog_collector.receivers import Door, GrpcReceiver, OtlpHttpApp
+from otel_watchdog_collector.receivers import Door, OtlpHttpApp
 from otel_watchdog_collector.stores import Store, open_store
 from otel_watchdog_collector.wire import Batch, Resource
+
+if TYPE_CHECKING:
+    from otel_watchdog_collector.receivers.otlp_grpc import GrpcReceiver
 
 STOP_SECONDS: Final = 5.0
 """Seconds that stopping may take, for each part."""
@@ -65,6 +70,19 @@ class Service:
             meters=self.meters,
             publish=self._publish,
             on_judged=self._note_judged,
+            on_signs=self._note_signs,
+        )
+        self.fleets = Keeper(
+            self._store,
+            config.fleet,
+            keep=self.intake.keep,
+            clock=clock,
+            meters=self.meters,
+            switches=Switches(config.fleet.pause_file),
+            heartbeat_seconds=config.heartbeat_seconds,
+            audit_file=_audit_file(config),
+            actor=Actor(clock),
+            prober=Prober(config.fleet.probes),
         )
         self._hub = feedback.Hub(config.max_waiting_agents)
         self._forwarders = {
@@ -77,7 +95,7 @@ class Service:
             for destination in config.destinations
         }
         access = Access(config.tokens)
-        post = Post(self.intake, clock)
+        post = Post(self.intake, clock, self.fleets.is_paused)
         door = Door(
             self._submit,
             lambda tenant: self.intake.tenant(tenant).plain_names,
@@ -99,8 +117,9 @@ class Service:
                 clock=clock,
                 heartbeat_seconds=config.heartbeat_seconds,
                 mode=lambda tenant: self.intake.tenant(tenant).mode,
-                is_paused=is_paused,
+                is_paused=self.fleets.is_paused,
                 set_mode=self._set_mode,
+                fleet=self.fleets,
                 is_ready=lambda: self.intake.is_writable,
                 setting_lines=loaded.lines,
             )
@@ -133,7 +152,9 @@ class Service:
         """
         count = self.intake.recover()
         _logger.info("replayed %d entries of the journal", count)
+        self.fleets.recover()
         self.intake.start()
+        self.fleets.start()
         for forwarder in self._forwarders.values():
             forwarder.start()
         await self._start_grpc()
@@ -149,6 +170,7 @@ class Service:
             self._server.should_exit = True
             await self._serving
             self._server = None
+        await self.fleets.close(STOP_SECONDS)
         await self.intake.close()
         for forwarder in self._forwarders.values():
             await forwarder.close(STOP_SECONDS)
@@ -158,6 +180,10 @@ class Service:
         config = self._config
         if config.grpc_port < 0:
             return
+        from otel_watchdog_collector.receivers.otlp_grpc import (  # noqa: PLC0415 - ten MiB
+            GrpcReceiver,
+        )
+
         tls = None
         if config.tls_certificate is not None and config.tls_key is not None:
             tls = (config.tls_key.read_bytes(), config.tls_certificate.read_bytes())
@@ -219,12 +245,27 @@ class Service:
         self, tenant: str, fact: Correction | Outcome, judged: RecordedSpan, resource: Resource
     ) -> None:
         """Let agent and destinations know of a correction; the latter of what came of it, too."""
+        names = [name for name in self._forwarders if self._has_room(name)]
+        if names:
+            self.intake.parcels += self._parcels(names, fact, judged, resource)
+        if isinstance(fact, Correction) and fact.mode > Mode.OBSERVE:
+            letter = self.intake.tenant(tenant).mailboxes.find(fact.id)
+            if letter is not None:
+                self._hub.notify(tenant, letter.names)
+
+    def _parcels(
+        self,
+        destinations: Sequence[str],
+        fact: Correction | Outcome,
+        judged: RecordedSpan,
+        resource: Resource,
+    ) -> list[Parcel]:
         if isinstance(fact, Outcome):
             id_ = f"{fact.correction.id}/{fact.turn}"
             body = outcome_request(fact, judged, resource.attributes, at=self._clock())
         else:
             id_, body = fact.id, correction_request(fact, judged, resource.attributes)
-        self.intake.parcels += [
+        return [
             Parcel(
                 destination=name,
                 id=id_,
@@ -232,16 +273,15 @@ class Service:
                 content_type=_PROTOBUF,
                 body=body,
             )
-            for name in self._forwarders
-            if self._has_room(name)
+            for name in destinations
         ]
-        if isinstance(fact, Correction) and fact.mode > Mode.OBSERVE:
-            letter = self.intake.tenant(tenant).mailboxes.find(fact.id)
-            if letter is not None:
-                self._hub.notify(tenant, letter.names)
 
-    def _note_judged(self, tenant: str, batch: Batch) -> None:
+    def _note_judged(self, tenant: str, batch: Batch, at: float) -> None:
+        self.fleets.hear(tenant, batch, at)
         self._hub.note_judged(tenant, (span.span_id ^ span.trace_id for span in batch.spans))
+
+    def _note_signs(self, tenant: str, signs: Sequence[Sign], at: float) -> None:
+        self.fleets.note(tenant, signs, at)
 
     def _has_room(self, destination: str) -> bool:
         forwarder = self._forwarders[destination]
@@ -265,6 +305,18 @@ class Service:
         )
         for name, text, read in gauges:
             self.meters.gauge(name, text, read)
+
+
+def _audit_file(config: CollectorConfig) -> AuditFile | None:
+    """Return where the audit goes; beside a SQLite store, where nothing else is set."""
+    file = config.fleet.audit_file
+    if file is None and config.store.startswith("sqlite:"):
+        file = Path(config.store.removeprefix("sqlite:") + ".audit.jsonl")
+    if file is None:
+        return None
+    return AuditFile(
+        file, max_bytes=config.fleet.max_audit_bytes, keep_days=config.fleet.audit_days
+    )
 
 
 async def _serve(server: uvicorn.Server) -> None:

@@ -1,7 +1,14 @@
 """The built-in policies, one a file."""
 
 from otel_watchdog.policies.ask import Ask
-from otel_watchdog.policies.base import Attached, Audited, Decision, Policy, Responsive
+from otel_watchdog.policies.base import (
+    Attached,
+    Audited,
+    Decision,
+    Policy,
+    Responsive,
+    Withdrawing,
+)
 from otel_watchdog.policies.ladder import Ladder
 from otel_watchdog.policies.spaced import Spaced
 
@@ -15,6 +22,7 @@ __all__ = [
     "Policy",
     "Responsive",
     "Spaced",
+    "Withdrawing",
 ]
 
 BUILT_IN: tuple[type[Policy], ...] = (Ladder, Ask, Spaced)

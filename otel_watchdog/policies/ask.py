@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from otel_watchdog.clock import Clock, system_clock
 from otel_watchdog.errors import ConfigError
 from otel_watchdog.model import CorrectionOutcome, Finding, Tier
-from otel_watchdog.policies.base import Decision, Policy, Responsive
+from otel_watchdog.policies.base import Decision, Policy, Responsive, Withdrawing
 from otel_watchdog.questions import Answer, Approval, Given, Question, Scope
 
 TURNS_LEFT: Final = 3
@@ -128,6 +128,11 @@ class Ask:
     def claim(self, *, turn: int) -> None:
         """See `Policy.claim`."""
         self._policy.claim(turn=turn)
+
+    def withdraw(self) -> None:
+        """See `Withdrawing.withdraw`."""
+        if isinstance(self._policy, Withdrawing):
+            self._policy.withdraw()
 
     def respond(self, outcome: CorrectionOutcome) -> None:
         """See `Responsive.respond`."""

@@ -62,6 +62,15 @@ class Responsive(Protocol):
 
 
 @runtime_checkable
+class Withdrawing(Protocol):
+    """A policy that waits for its last correction to be claimed, and can be told not to."""
+
+    def withdraw(self) -> None:
+        """Note that the agent will never be given the last correction: it does not count."""
+        ...
+
+
+@runtime_checkable
 class Attached(Protocol):
     """A policy that wants to know whose it is."""
 

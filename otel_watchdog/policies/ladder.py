@@ -108,6 +108,10 @@ class Ladder:
             self._rung = min(self._rung + 1, len(Tier))
             self._claimed_turn = turn
 
+    def withdraw(self) -> None:
+        """See `Withdrawing.withdraw`."""
+        self._pending = False
+
     def respond(self, outcome: CorrectionOutcome) -> None:
         """See `Responsive.respond`."""
         if outcome is CorrectionOutcome.HEEDED and self._step_down and self._rung:

@@ -83,6 +83,10 @@ class Spaced:
             self._pending = None
             self._claimed_turn = turn
 
+    def withdraw(self) -> None:
+        """See `Withdrawing.withdraw`."""
+        self._pending = None
+
     def _is_fresh(self, turn: int, now: float | None) -> bool:
         """Say whether the agent has not had the time to answer the last nudge."""
         if self._claimed_turn is None:

@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
-from opentelemetry.proto.logs.v1 import logs_pb2
-from opentelemetry.proto.trace.v1 import trace_pb2
 
+from otel_watchdog import otlp_messages
 from otel_watchdog.errors import InputError
-from otel_watchdog.recordings.otlp_messages import log_of, span_of
 from otel_watchdog.recordings.source import Source
 from otel_watchdog.spans import LogRecord, RecordedSpan
 
@@ -176,23 +173,21 @@ def _scope(wire: _Wire, end: int) -> Iterator[RecordedSpan | LogRecord]:
 
 def _scope_name(wire: _Wire, part: bytes, start: int) -> str:
     try:
-        return InstrumentationScope.FromString(part).name
+        return str(otlp_messages.Scope.FromString(part).name)
     except DecodeError:
         raise wire.fail("not OTLP protobuf: not a scope", at=start) from None
 
 
 def _item(wire: _Wire, part: bytes, start: int, scope: str) -> RecordedSpan | LogRecord:
     """Read a span or a log record: both stand at one place, and only a span begins with an id."""
-    kind: type[trace_pb2.Span | logs_pb2.LogRecord] = trace_pb2.Span
-    what = "span"
-    if part and part[0] in _LOG_TAGS:
-        kind, what = logs_pb2.LogRecord, "log record"
+    is_log = bool(part) and part[0] in _LOG_TAGS
     try:
-        read = kind.FromString(part)
+        if is_log:
+            return otlp_messages.log_of(otlp_messages.LogRecord.FromString(part), scope)
+        span = otlp_messages.Span.FromString(part)
     except DecodeError:
+        what = "log record" if is_log else "span"
         raise wire.fail(f"not OTLP protobuf: not a {what}", at=start) from None
-    if isinstance(read, logs_pb2.LogRecord):
-        return log_of(read, scope)
-    if not read.span_id:
+    if not span.span_id:
         raise wire.fail("not an OTLP span: it has no span_id", at=start)
-    return span_of(read, scope)
+    return otlp_messages.span_of(span, scope)

@@ -15,6 +15,7 @@ from otel_watchdog import (
     Tier,
     Watchdog,
 )
+from otel_watchdog.policies import Ask, Ladder, Spaced
 from tests.otel_watchdog.engine_cases import Always, call, config, loop, watch
 
 
@@ -162,3 +163,41 @@ def test_each_suppressed_finding_says_why():
     ]
     assert held({"refractory_turns": 5}, 2, claim=True)[1] == ("refractory", "always")
     assert held({"max_corrections": 1}, 2, claim=True)[1] == ("cap", "always")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Ladder(refractory_seconds=0, refractory_turns=0),
+        Spaced(refractory_seconds=0, refractory_turns=0),
+        Ask(Ladder(refractory_seconds=0, refractory_turns=0), ask=lambda _: None),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_a_correction_that_is_withdrawn_holds_back_no_other(policy):
+    """It does not count: the next one is as mild, and rests on evidence of its own."""
+    watchdog = watch(policy=policy)
+    (first,) = loop(watchdog, 8, claim=False)
+
+    watchdog.withdraw(first)
+    watchdog.withdraw(first)
+
+    (second,) = loop(watchdog, 8, claim=False, first=9)
+    assert (second.n, second.tier) == (first.n, first.tier)
+    assert second.turn == 9 + 4
+
+
+def test_a_withdrawal_of_what_does_not_wait_changes_nothing():
+    """Neither one that was claimed nor one of a session that nobody knows."""
+    watchdog = watch(Always())
+    first = watchdog.observe(call(1))
+    watchdog.claim(first)
+    second = watchdog.observe(call(2))
+    foreign = watch(Always()).observe(call(1, session="elsewhere"))
+
+    for correction in (first, foreign):
+        watchdog.withdraw(correction)
+
+    assert watchdog.observe(call(3)) is None
+    watchdog.claim(second)
+    assert watchdog.observe(call(4)).n == 3

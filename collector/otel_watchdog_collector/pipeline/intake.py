@@ -15,7 +15,8 @@ from otel_watchdog.errors import InputError, WatchdogError
 from otel_watchdog.model import Mode
 from otel_watchdog_collector.clock import WallClock
 from otel_watchdog_collector.config import CollectorConfig
-from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot
+from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot, Table
+from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.frames import join, split
 from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
@@ -53,10 +54,12 @@ class Intake:
         clock: Time of day.
         meters: Counts.
         publish: Called with each correction; again when the journal is replayed.
-        on_judged: Called with the tenant and each batch of spans that was judged.
+        on_judged: Called with the tenant and each batch that was judged, and the time.
+        on_signs: Called with the tenant and what was seen of its agents, and the time; not for
+            what is replayed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it wires the pipeline's ends
         self,
         store: Store,
         config: CollectorConfig,
@@ -64,7 +67,8 @@ class Intake:
         clock: WallClock,
         meters: Meters,
         publish: Publish,
-        on_judged: Callable[[str, Batch], None],
+        on_judged: Callable[[str, Batch, float], None],
+        on_signs: Callable[[str, Sequence[Sign], float], None] = lambda *_: None,
     ) -> None:
         self._store = store
         self._config = config
@@ -72,6 +76,8 @@ class Intake:
         self._meters = meters
         self._publish = publish
         self._on_judged = on_judged
+        self._on_signs = on_signs
+        self._keeping: list[asyncio.Future[None]] = []
         self._tenants: dict[str, Tenant] = {}
         self._limits = Limits(config.max_attributes, config.max_attribute_chars)
         self._waiting: deque[_Waiting] = deque()
@@ -179,6 +185,21 @@ class Intake:
         finally:
             self._waiting_bytes -= size
 
+    async def keep(self, rows: Sequence[Row]) -> None:
+        """Have rows written; return when they are in the store, however long that takes.
+
+        Raises:
+            Full: The service ends.
+            StoreError: They were dropped.
+        """
+        if self._task is None:
+            raise Full("the service ends")
+        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._rows += rows
+        self._keeping.append(kept)
+        self._wake.set()
+        await kept
+
     async def _run(self) -> None:
         while self._task is not None or self._waiting:
             if not self._waiting:
@@ -194,12 +215,16 @@ class Intake:
                 self._meters.add("internal_errors_total")
                 _logger.exception("a commit or snapshot failed; rows are dropped")
                 self._rows = []
+                keeping, self._keeping = self._keeping, []
+                for kept in keeping:
+                    if not kept.done():
+                        kept.set_exception(StoreError("the rows were dropped"))
 
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
         group = self._take_group()
         try:
-            if group or self._rows or self.parcels or self._gather():
+            if group or self._rows or self._keeping or self.parcels or self._gather():
                 await self._commit(group)
         except Exception as error:
             for waiting in group:
@@ -218,6 +243,8 @@ class Intake:
             self._pruned_at = now
             before = now - self._config.retention_days * 86_400
             await self._in_writer(lambda: self._store.prune(before))
+            oldest = now - self._config.fleet.audit_days * 86_400
+            await self._in_writer(lambda: self._store.prune(oldest, {Table.AUDIT}))
 
     def _take_group(self) -> list[_Waiting]:
         group: list[_Waiting] = []
@@ -235,12 +262,16 @@ class Intake:
 
     async def _commit(self, group: Sequence[_Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
-        rows = self._rows
+        rows, keeping = self._rows, list(self._keeping)
         own = self.parcels
         parcels = own + [parcel for waiting in group for parcel in waiting.parcels]
         self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
         self.is_writable = True
         self._rows = self._rows[len(rows) :]
+        self._keeping = self._keeping[len(keeping) :]
+        for kept in keeping:
+            if not kept.done():
+                kept.set_result(None)
         self.parcels = self.parcels[len(own) :]
         self._journal_bytes += sum(len(entry.body) + 64 for entry in entries)
 
@@ -257,9 +288,12 @@ class Intake:
         self._meters.add("snapshots_total")
 
     def _judge(self, waiting: _Waiting) -> None:
-        self._apply(waiting.entry, waiting.batch)
-        if waiting.batch is not None and waiting.entry.kind.is_traces:
-            self._on_judged(waiting.entry.tenant, waiting.batch)
+        entry = waiting.entry
+        self._apply(entry, waiting.batch)
+        if waiting.batch is not None:
+            self._on_judged(entry.tenant, waiting.batch, entry.at)
+            if entry.kind.is_traces and entry.tenant in self._tenants:
+                self._on_signs(entry.tenant, self._tenants[entry.tenant].signs, entry.at)
 
     def _apply(self, entry: Entry, batch: Batch | None) -> None:
         """Let a tenant know of an entry; one that cannot be judged is skipped, now and later."""

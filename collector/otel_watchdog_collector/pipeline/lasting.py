@@ -2,11 +2,13 @@
 
 import dataclasses
 import hashlib
+from typing import NamedTuple
 
 from otel_watchdog import semconv
 from otel_watchdog.engine import Watchdog
 from otel_watchdog.model import Correction, Mode
 from otel_watchdog.spans import RecordedSpan
+from otel_watchdog_collector.wire import Resource
 
 
 class FleetWatchdog(Watchdog):
@@ -18,6 +20,17 @@ class FleetWatchdog(Watchdog):
     def mode(self) -> Mode:
         """What may be done, as of the entry that is judged."""
         return self.current
+
+
+class Place(NamedTuple):
+    """Where a correction was made, until it is known what came of it."""
+
+    id: str
+    """What the agent knows the correction by."""
+    session: str
+    judged: RecordedSpan
+    """The span that completed the pattern, with no more than is needed beside it."""
+    resource: Resource
 
 
 def lasting_id(tenant: str, correction: Correction, judged: RecordedSpan) -> str:

@@ -49,6 +49,11 @@ class Ledger:
         """How many agents are known."""
         return len(self._agents)
 
+    def agent_of(self, session: str) -> str | None:
+        """Return the name of a session's agent; `None` if it is not known."""
+        known = self._sessions.get(session)
+        return known["agent"] if known is not None else None
+
     def hear(self, service: str, agent: str | None, at: float, **facts: Any) -> None:
         """Note that spans or a heartbeat of an agent came.
 

@@ -1,8 +1,7 @@
 """The corrections that wait, as those who hand them out see them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from otel_watchdog.config import is_paused
 from otel_watchdog.model import Mode
 from otel_watchdog_collector.clock import WallClock
 from otel_watchdog_collector.facts import Entry, Kind, Letter
@@ -15,16 +14,18 @@ class Post:
     Args:
         intake: Where acknowledgements go in.
         clock: Tells the time of day.
+        is_paused: Says whether a kill switch is on for a tenant.
     """
 
-    def __init__(self, intake: Intake, clock: WallClock) -> None:
+    def __init__(self, intake: Intake, clock: WallClock, is_paused: Callable[[str], bool]) -> None:
         self._intake = intake
         self._clock = clock
+        self._is_paused = is_paused
 
     def mode(self, tenant: str) -> Mode:
         """Return what may be done to a tenant's agents now."""
         mode = self._intake.tenant(tenant).mode
-        return Mode.OBSERVE if mode > Mode.OBSERVE and is_paused() else mode
+        return Mode.OBSERVE if mode > Mode.OBSERVE and self._is_paused(tenant) else mode
 
     def waiting(self, tenant: str, name: str, agent: str | None) -> Sequence[Letter]:
         """Return the letters for who asks by `name`, oldest first; none while paused.

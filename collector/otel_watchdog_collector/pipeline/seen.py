@@ -5,6 +5,9 @@ from typing import Final
 MAX_SPANS: Final = 100_000
 """Spans that are remembered at least; twice as many at most."""
 
+MAX_SECONDS: Final = 3600.0
+"""Seconds that a span is remembered at least: exporters give up long before."""
+
 
 class Seen:
     """Remembers ids of spans, in two generations: the older one is dropped as a whole.
@@ -16,6 +19,7 @@ class Seen:
 
     def __init__(self, max_spans: int = MAX_SPANS) -> None:
         self._max_spans = max_spans
+        self._since = 0.0
         self._young: set[int] = set()
         self._old: set[int] = set()
 
@@ -32,7 +36,20 @@ class Seen:
         if span in self._young or span in self._old:
             return False
         if len(self._young) >= self._max_spans:
-            self._old = self._young
-            self._young = set()
+            self._turn()
         self._young.add(span)
         return True
+
+    def age(self, at: float) -> None:
+        """Drop what was remembered for long enough.
+
+        Args:
+            at: The time, in seconds since the epoch.
+        """
+        if at - self._since >= MAX_SECONDS:
+            self._since = at
+            self._turn()
+
+    def _turn(self) -> None:
+        self._old = self._young
+        self._young = set()

@@ -6,7 +6,7 @@ entries give the same corrections with the same ids.
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final
 
 from otel_watchdog import semconv, snapshots
@@ -17,11 +17,19 @@ from otel_watchdog.scopes import Scopes
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.facts import Letter
+from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
-from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
+from otel_watchdog_collector.pipeline.lasting import (
+    FleetWatchdog,
+    Place,
+    lasting_id,
+    light,
+    renamed,
+)
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
 from otel_watchdog_collector.pipeline.seen import Seen
+from otel_watchdog_collector.pipeline.signs import signs_of
 from otel_watchdog_collector.wire import Batch, Resource
 
 MAX_SCOPES: Final = 4096
@@ -82,8 +90,10 @@ class Tenant:
         self._at = 0.0
         self._swept_at = 0.0
         self._known: set[str] = set()
-        self._places: OrderedDict[str, tuple[str, RecordedSpan, Resource]] = OrderedDict()
-        """By the engine's id of a correction: its lasting id, the judged span, the resource."""
+        self.signs: list[Sign] = []
+        """Of agents' health, from what was last taken in."""
+        self._places: OrderedDict[str, Place] = OrderedDict()
+        """By the engine's id of a correction."""
 
     @property
     def mode(self) -> Mode:
@@ -111,6 +121,7 @@ class Tenant:
             at: When it came, in seconds since the epoch.
         """
         self._at = at
+        self.signs = []
         if batch.records:
             self._listen(batch, at)
         if batch.spans and self.mode is not Mode.OFF:
@@ -125,7 +136,7 @@ class Tenant:
             if letter is not None and not letter.leased:
                 letter.leased = True
                 self._engine.lease(letter.correction)
-                self.ledger.correct(id_, letter.correction, at, state="leased")
+                self._write(id_, letter.correction, at, state="leased")
 
     def claim(self, ids: Sequence[str], at: float) -> None:
         """Note that a model call has gone out with letters; each counts once."""
@@ -134,7 +145,7 @@ class Tenant:
             if letter is not None:
                 self._engine.claim(letter.correction)
                 self._meters.add("delivered_corrections_total")
-                self.ledger.correct(id_, letter.correction, at, state="delivered")
+                self._write(id_, letter.correction, at, state="delivered")
 
     def waiting(self, name: str, agent: str | None, now: float) -> list[Letter]:
         """Return the letters for who asks by `name`, that are not too old."""
@@ -172,6 +183,7 @@ class Tenant:
             self._engine,
             self._sessions,
             modules={
+                own + "lasting",
                 own + "ledger",
                 own + "mailboxes",
                 own + "seen",
@@ -200,6 +212,7 @@ class Tenant:
         if len(spans) < len(batch.spans):
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
         engine, ledger = self._engine, self.ledger
+        names: dict[int, str | None] = {}
         for index, observations in self._stream.observe(spans):
             for observation in observations:
                 ledger.observe(observation, at, spans[index].attributes)
@@ -208,19 +221,33 @@ class Tenant:
                 if correction is not None:
                     resource = batch.resources[batch.resource_of[fresh[index]]]
                     self._correct(correction, spans[index], resource, at)
-        self._hear(batch, at)
+            if observations:
+                names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
+                resource = batch.resources[batch.resource_of[fresh[index]]]
+                service = service_of(resource.attributes)
+                self.signs += signs_of(observations, spans[index], service, agent)
+        self._hear(batch, names, at)
 
-    def _hear(self, batch: Batch, at: float) -> None:
-        """Note whose spans came; a service's spans without an agent's name are the service's."""
+    def _hear(self, batch: Batch, names: Mapping[int, str | None], at: float) -> None:
+        """Note whose spans came; a service's spans without an agent's name are the service's.
+
+        Args:
+            batch: It.
+            names: By index of a span, its agent's name as its session has it.
+            at: When it came.
+        """
         heard = {
-            (batch.resource_of[index], span.attributes.get(semconv.GEN_AI_AGENT_NAME))
+            (batch.resource_of[index], names.get(index) or _name_on(span))
             for index, span in enumerate(batch.spans)
             if self._scopes[span.scope].speaks
         }
+        named = {index for index, agent in heard if agent is not None}
         for index, agent in heard:
+            if agent is None and index in named:
+                continue
             service = service_of(batch.resources[index].attributes)
-            name = agent if isinstance(agent, str) else None
-            self.ledger.hear(service, name, at, last_span_at=at)
+            self.ledger.hear(service, agent, at, last_span_at=at)
+            self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
 
     def _listen(self, batch: Batch, at: float) -> None:
         for index, record in enumerate(batch.records):
@@ -247,28 +274,29 @@ class Tenant:
     ) -> None:
         id_ = lasting_id(self.name, correction, judged)
         self._meters.add("corrections_total")
-        where = {"trace_id": f"{judged.trace_id:032x}", "span_id": f"{judged.span_id:016x}"}
+        place = Place(id_, correction.session, light(judged), resource)
+        self._places[correction.id] = place
+        if len(self._places) > MAX_PLACES:
+            self._places.popitem(last=False)
         if correction.mode is Mode.OBSERVE:
-            self.ledger.correct(id_, correction, at, state="observed", **where)
+            self._write(id_, correction, at, state="observed")
         else:
             names = names_of(correction, judged.trace_id, judged.attributes)
             _, gone = self.mailboxes.put(id_, correction, names, at)
             self._throw_away(gone, at)
-            self.ledger.correct(id_, correction, at, state="waiting", **where)
-        self._places[correction.id] = (id_, light(judged), resource)
-        if len(self._places) > MAX_PLACES:
-            self._places.popitem(last=False)
+            self._write(id_, correction, at, state="waiting")
         self._publish(self.name, renamed(correction, id_), judged, resource)
 
     def _conclude(self, outcome: Outcome) -> None:
         """Write down what came of a correction, and let the others know."""
-        id_, judged, resource = self._places.pop(outcome.correction.id, (None, None, None))
-        if id_ is None or judged is None or resource is None:
+        place = self._places.get(outcome.correction.id)
+        if place is None:
             return
         facts = {"outcome": outcome.outcome.value, "turns_to_heed": outcome.turns_to_heed}
-        self.ledger.correct(id_, outcome.correction, self._at, state="delivered", **facts)
-        lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, id_))
-        self._publish(self.name, lasting, judged, resource)
+        self._write(place.id, outcome.correction, self._at, state="delivered", **facts)
+        del self._places[outcome.correction.id]
+        lasting = dataclasses.replace(outcome, correction=renamed(outcome.correction, place.id))
+        self._publish(self.name, lasting, place.judged, place.resource)
 
     def _sweep(self, at: float) -> None:
         self._swept_at = at
@@ -279,11 +307,24 @@ class Tenant:
             self._engine.forget(key)
         self.ledger.forget(gone)
         self._known &= known
+        for id_ in [id_ for id_, place in self._places.items() if place.session in gone]:
+            del self._places[id_]
+        self.seen.age(at)
 
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
         for letter in letters:
             self._meters.add("expired_corrections_total")
-            self.ledger.correct(letter.id, letter.correction, at, state="expired")
+            self._engine.withdraw(letter.correction)
+            self._write(letter.id, letter.correction, at, state="expired")
+            self._places.pop(letter.correction.id, None)
+
+    def _write(self, id_: str, correction: Correction, at: float, **facts: Any) -> None:
+        """Write down a correction as it is now, with the span that it was made for."""
+        place = self._places.get(correction.id)
+        if place is not None:
+            facts["trace_id"] = f"{place.judged.trace_id:032x}"
+            facts["span_id"] = f"{place.judged.span_id:016x}"
+        self.ledger.correct(id_, correction, at, **facts)
 
     def _find(self, finding: Finding, observation: Observation) -> None:
         self._meters.add("findings_total")
@@ -294,3 +335,8 @@ class Tenant:
 
     def _fail(self, _: str, __: Exception) -> None:
         self._meters.add("internal_errors_total")
+
+
+def _name_on(span: RecordedSpan) -> str | None:
+    name = span.attributes.get(semconv.GEN_AI_AGENT_NAME)
+    return name if isinstance(name, str) and name else None

@@ -1,7 +1,6 @@
-"""The doors that OTLP comes in by."""
+"""The doors that OTLP comes in by; that of gRPC, in `otlp_grpc`, is loaded where it is open."""
 
 from otel_watchdog_collector.receivers.door import Door
-from otel_watchdog_collector.receivers.otlp_grpc import GrpcReceiver
 from otel_watchdog_collector.receivers.otlp_http import OtlpHttpApp
 
-__all__ = ["Door", "GrpcReceiver", "OtlpHttpApp"]
+__all__ = ["Door", "OtlpHttpApp"]

@@ -1,7 +1,7 @@
 """What a store is."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from otel_watchdog.errors import WatchdogError
@@ -22,6 +22,12 @@ class Query(NamedTuple):
     before: tuple[float, str] | None = None
     """Goes on after a row with this `at` and id."""
     limit: int = 100
+    since: float | None = None
+    """Only those with this `at` or a later one."""
+
+
+SHORT_LIVED: Final = frozenset(Table) - {Table.AUDIT, Table.FLEET}
+"""Tables whose rows go when they did not change for long."""
 
 
 class Store(Protocol):
@@ -73,6 +79,10 @@ class Store(Protocol):
         """Return rows, the latest changed first, then by id."""
         ...
 
+    def tenants(self, table: Table) -> list[str]:
+        """Return the tenants that have rows in a table."""
+        ...
+
     def row(self, table: Table, tenant: str, id: str) -> Row | None:  # noqa: A002 - what it is
         """Return one row; `None` if there is none."""
         ...
@@ -89,8 +99,8 @@ class Store(Protocol):
         """Note that parcels are done with; they are not sent again if they are put in again."""
         ...
 
-    def prune(self, before: float) -> int:
-        """Delete rows that did not change since a time; return how many."""
+    def prune(self, before: float, tables: Collection[Table] = SHORT_LIVED) -> int:
+        """Delete rows of some tables that did not change since a time; return how many."""
         ...
 
     def size_bytes(self) -> int:
@@ -108,6 +118,11 @@ COLUMNS: Mapping[Table, tuple[str, ...]] = {
     Table.RUNS: ("session", "agent"),
     Table.CORRECTIONS: ("session", "agent", "state"),
     Table.FINDINGS: ("session", "agent", "detector"),
+    Table.CONDITIONS: ("service", "state"),
+    Table.INCIDENTS: ("state", "kind"),
+    Table.AUDIT: ("agent", "action"),
+    Table.FLEET: (),
+    Table.APPROVALS: ("state", "agent"),
 }
 """Fields that rows can be listed by."""
 

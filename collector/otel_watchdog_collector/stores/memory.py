@@ -1,11 +1,11 @@
 """A store that ends with the process."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from threading import Lock
 
 from otel_watchdog_collector.facts import Entry, Parcel, Row, Snapshot, Table
-from otel_watchdog_collector.stores.base import Query, column_values, key_of
+from otel_watchdog_collector.stores.base import SHORT_LIVED, Query, column_values, key_of
 
 
 class MemoryStore:
@@ -68,11 +68,17 @@ class MemoryStore:
                 for (table, tenant, _), row in self._rows.items()
                 if (table, tenant) == (query.table, query.tenant)
                 and where.items() <= column_values(row).items()
+                and (query.since is None or row.at >= query.since)
                 and (
                     query.before is None or (-row.at, row.id) > (-query.before[0], query.before[1])
                 )
             ]
         return sorted(found, key=lambda row: (-row.at, row.id))[: query.limit]
+
+    def tenants(self, table: Table) -> list[str]:
+        """See `Store.tenants`."""
+        with self._lock:
+            return sorted({tenant for one, tenant, _ in self._rows if one is table})
 
     def row(self, table: Table, tenant: str, id: str) -> Row | None:  # noqa: A002 - as in Store
         """See `Store.row`."""
@@ -98,10 +104,12 @@ class MemoryStore:
             for id_ in ids:
                 self._parcels[destination, id_] = None
 
-    def prune(self, before: float) -> int:
+    def prune(self, before: float, tables: Collection[Table] = SHORT_LIVED) -> int:
         """See `Store.prune`."""
         with self._lock:
-            old = [key for key, row in self._rows.items() if row.at < before]
+            old = [
+                key for key, row in self._rows.items() if row.at < before and row.table in tables
+            ]
             for key in old:
                 del self._rows[key]
         return len(old)

@@ -1,7 +1,7 @@
 """What both SQL stores do; they differ in how they connect and how they put in what is there."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -11,8 +11,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot, Table
-from otel_watchdog_collector.stores import tables
-from otel_watchdog_collector.stores.base import Query, StoreError, column_values, key_of
+from otel_watchdog_collector.stores import tables as sql_tables
+from otel_watchdog_collector.stores.base import (
+    SHORT_LIVED,
+    Query,
+    StoreError,
+    column_values,
+    key_of,
+)
 
 _PAGE: Final = 64
 """Entries of the journal that are read at once."""
@@ -29,11 +35,11 @@ class SqlStore:
         self._engine = engine
         self._seq = 0
         own = sqlite if engine.dialect.name == "sqlite" else postgresql
-        self._put_parcel = own.insert(tables.parcels).on_conflict_do_nothing(
+        self._put_parcel = own.insert(sql_tables.parcels).on_conflict_do_nothing(
             index_elements=["destination", "id"]
         )
         self._put_row = {}
-        for table, sql in tables.rows.items():
+        for table, sql in sql_tables.rows.items():
             put = own.insert(sql)
             new = {
                 column.name: put.excluded[column.name]
@@ -47,9 +53,9 @@ class SqlStore:
     def open(self) -> None:
         """See `Store.open`."""
         with errors(), self._engine.begin() as connection:
-            tables.migrate(connection)
-            last = connection.execute(select(func.max(tables.journal.c.seq))).scalar()
-            held = connection.execute(select(func.max(tables.snapshots.c.seq))).scalar()
+            sql_tables.migrate(connection)
+            last = connection.execute(select(func.max(sql_tables.journal.c.seq))).scalar()
+            held = connection.execute(select(func.max(sql_tables.snapshots.c.seq))).scalar()
         self._seq = max(last or 0, held or 0)
 
     def commit(
@@ -75,14 +81,14 @@ class SqlStore:
             )
         with errors(), self._engine.begin() as connection:
             if values:
-                connection.execute(insert(tables.journal), values)
+                connection.execute(insert(sql_tables.journal), values)
             self._put(connection, rows, parcels)
         self._seq = seq
         return seq
 
     def journal(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
         """See `Store.journal`."""
-        table = tables.journal
+        table = sql_tables.journal
         while True:
             query = select(table).where(table.c.seq > after).order_by(table.c.seq).limit(_PAGE)
             with errors(), self._engine.connect() as connection:
@@ -96,7 +102,7 @@ class SqlStore:
 
     def snapshot(self) -> Snapshot | None:
         """See `Store.snapshot`."""
-        table = tables.snapshots
+        table = sql_tables.snapshots
         with errors(), self._engine.connect() as connection:
             found = connection.execute(select(table.c.seq, table.c.body)).first()
         return Snapshot(found.seq, found.body) if found else None
@@ -107,19 +113,23 @@ class SqlStore:
         """See `Store.save_snapshot`."""
         with errors(), self._engine.begin() as connection:
             self._put(connection, rows, parcels)
-            connection.execute(delete(tables.snapshots))
+            connection.execute(delete(sql_tables.snapshots))
             connection.execute(
-                insert(tables.snapshots).values(id=1, seq=snapshot.seq, body=snapshot.body)
+                insert(sql_tables.snapshots).values(id=1, seq=snapshot.seq, body=snapshot.body)
             )
-            connection.execute(delete(tables.journal).where(tables.journal.c.seq <= snapshot.seq))
-            connection.execute(delete(tables.parcels).where(tables.parcels.c.sent))
+            connection.execute(
+                delete(sql_tables.journal).where(sql_tables.journal.c.seq <= snapshot.seq)
+            )
+            connection.execute(delete(sql_tables.parcels).where(sql_tables.parcels.c.sent))
 
     def rows(self, query: Query) -> list[Row]:
         """See `Store.rows`."""
-        sql = tables.rows[query.table]
+        sql = sql_tables.rows[query.table]
         chosen = select(sql).where(sql.c.tenant == query.tenant)
         for name, value in query.where.items():
             chosen = chosen.where(sql.c[name] == key_of(value))
+        if query.since is not None:
+            chosen = chosen.where(sql.c.at >= query.since)
         if query.before is not None:
             at, last = query.before[0], key_of(query.before[1])
             chosen = chosen.where(or_(sql.c.at < at, and_(sql.c.at == at, sql.c.id > last)))
@@ -128,9 +138,15 @@ class SqlStore:
             found = connection.execute(chosen).all()
         return [_row(query.table, one) for one in found]
 
+    def tenants(self, table: Table) -> list[str]:
+        """See `Store.tenants`."""
+        sql = sql_tables.rows[table]
+        with errors(), self._engine.connect() as connection:
+            return sorted(connection.execute(select(sql.c.tenant).distinct()).scalars())
+
     def row(self, table: Table, tenant: str, id: str) -> Row | None:  # noqa: A002 - as in Store
         """See `Store.row`."""
-        sql = tables.rows[table]
+        sql = sql_tables.rows[table]
         chosen = select(sql).where(sql.c.tenant == tenant, sql.c.id == key_of(id))
         with errors(), self._engine.connect() as connection:
             found = connection.execute(chosen).first()
@@ -138,7 +154,7 @@ class SqlStore:
 
     def parcels(self, destination: str, limit: int) -> list[Parcel]:
         """See `Store.parcels`."""
-        table = tables.parcels
+        table = sql_tables.parcels
         chosen = (
             select(table)
             .where(table.c.destination == destination, ~table.c.sent)
@@ -161,7 +177,7 @@ class SqlStore:
 
     def waiting_parcels(self, destination: str) -> int:
         """See `Store.waiting_parcels`."""
-        table = tables.parcels
+        table = sql_tables.parcels
         chosen = (
             select(func.count())
             .select_from(table)
@@ -172,16 +188,17 @@ class SqlStore:
 
     def sent(self, destination: str, ids: Sequence[str]) -> None:
         """See `Store.sent`."""
-        table = tables.parcels
+        table = sql_tables.parcels
         done = update(table).where(table.c.destination == destination, table.c.id.in_(ids))
         with errors(), self._engine.begin() as connection:
             connection.execute(done.values(sent=True, body=b""))
 
-    def prune(self, before: float) -> int:
+    def prune(self, before: float, tables: Collection[Table] = SHORT_LIVED) -> int:
         """See `Store.prune`."""
         count = 0
         with errors(), self._engine.begin() as connection:
-            for sql in tables.rows.values():
+            for table in tables:
+                sql = sql_tables.rows[table]
                 count += connection.execute(delete(sql).where(sql.c.at < before)).rowcount
         return count
 

@@ -1,12 +1,14 @@
 """A store in one file: the default, for one service on one machine."""
 
 import fcntl
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sqlalchemy import create_engine, event, text
 
-from otel_watchdog_collector.stores.base import StoreError
+from otel_watchdog_collector.facts import Table
+from otel_watchdog_collector.stores.base import SHORT_LIVED, StoreError
 from otel_watchdog_collector.stores.sql import SqlStore
 
 
@@ -49,9 +51,9 @@ class SqliteStore(SqlStore):
             self._lock.close()
             self._lock = None
 
-    def prune(self, before: float) -> int:
+    def prune(self, before: float, tables: Collection[Table] = SHORT_LIVED) -> int:
         """See `Store.prune`; space that was freed is given back."""
-        count = super().prune(before)
+        count = super().prune(before, tables)
         with self._engine.connect() as connection:
             connection.execute(text("PRAGMA incremental_vacuum"))
             connection.commit()

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from otel_watchdog_collector.facts import Table
 from otel_watchdog_collector.stores.base import COLUMNS, StoreError
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables; a store with a higher one was written by a newer service."""
 
 _NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")

@@ -37,7 +37,7 @@ def resident_mib():
 
 
 async def live(store, agent_spans):
-    """Let the day pass; return memory, disk and sessions after each conversation."""
+    """Let the day pass; return memory, disk, sessions and snapshot after each conversation."""
     clock = Clock()
     meters = Meters()
     settings = {"mode": "feedback", "retention_days": RETENTION_DAYS, "snapshot_seconds": 600}
@@ -68,7 +68,8 @@ async def live(store, agent_spans):
         clock.now += SECONDS_A_ROUND
         if turn == ROUNDS_A_CONVERSATION - 1:
             (tenant,) = intake.tenants
-            figures.append((resident_mib(), store.size_bytes() / 1e6, tenant.sessions))
+            size = len(tenant.freeze())
+            figures.append((resident_mib(), store.size_bytes() / 1e6, tenant.sessions, size))
     await intake.close()
     return figures, meters
 
@@ -82,10 +83,11 @@ def test_memory_and_disk_stay_flat_for_a_day(agent_spans, tmp_path):
     figures, meters = asyncio.run(live(store, agent_spans))
 
     store.close()
-    memory, disk, sessions = (list(column) for column in zip(*figures, strict=True))
+    memory, disk, sessions, sizes = (list(column) for column in zip(*figures, strict=True))
     settled = len(figures) // 2
     assert meters["internal_errors_total"] == 0
     assert meters["corrections_total"] >= AGENTS
     assert max(sessions) <= 3 * AGENTS
     assert max(memory[settled:]) <= memory[settled - 1] * 1.05
     assert max(disk[settled:]) <= disk[settled - 1] * 1.25
+    assert max(sizes[settled:]) <= sizes[settled - 1] * 1.02

@@ -1,5 +1,6 @@
 """One tenant's agents: any order, twice, frozen and thawed."""
 
+import gc
 import json
 import random
 from pathlib import Path
@@ -8,11 +9,12 @@ import pytest
 
 from otel_watchdog.errors import InputError
 from otel_watchdog.model import Correction, Mode, Outcome
+from otel_watchdog.otlp_messages import Attributes
 from otel_watchdog_collector.config import CollectorConfig
 from otel_watchdog_collector.facts import Kind, Table
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Tenant
-from otel_watchdog_collector.wire import Limits, decode
+from otel_watchdog_collector.wire import Batch, Limits, decode
 
 NOW = 1_790_000_000.0
 
@@ -140,7 +142,13 @@ def test_a_frozen_tenant_keeps_its_mode_and_rows(agent_spans):
     again.tenant.thaw(watched.tenant.freeze())
 
     assert again.tenant.mode is Mode.ENFORCE
-    assert {row.table for row in again.tenant.ledger.take()} == set(Table)
+    assert {row.table for row in again.tenant.ledger.take()} == {
+        Table.AGENTS,
+        Table.SESSIONS,
+        Table.RUNS,
+        Table.CORRECTIONS,
+        Table.FINDINGS,
+    }
 
 
 @pytest.mark.parametrize(
@@ -242,3 +250,51 @@ def test_a_recording_may_come_one_span_at_a_time(path):
 
     assert one_by_one.meters["internal_errors_total"] == 0
     assert [one[1:3] for one in one_by_one.made] == [one[1:3] for one in at_once.made]
+
+
+def test_a_row_says_where_a_correction_stands_whatever_becomes_of_it(agent_spans):
+    """Its trace and span stay in the row when it is leased, delivered, concluded, and expired."""
+    watched = Watched()
+    watched.take(agent_spans.request())
+    tenant = watched.tenant
+    ((_, _, _, id_),) = watched.made
+    rows = [row for row in tenant.ledger.take() if row.table is Table.CORRECTIONS]
+
+    tenant.lease([id_], NOW + 1)
+    tenant.claim([id_], NOW + 2)
+    watched.take(agent_spans.request(turns=range(9, 20)), NOW + 3)
+    rows += [row for row in tenant.ledger.take() if row.table is Table.CORRECTIONS]
+    tenant.take(Batch(), NOW + 10_000)
+    rows += [row for row in tenant.ledger.take() if row.table is Table.CORRECTIONS]
+
+    states = [row.fields["state"] for row in rows]
+    assert {"waiting", "leased", "delivered", "expired"} <= set(states)
+    assert [row for row in rows if not {"trace_id", "span_id"} <= row.fields.keys()] == []
+    assert {row.fields["trace_id"] for row in rows} == {f"{1:032x}"}
+
+
+def test_nothing_of_a_request_is_kept_once_it_is_judged(agent_spans):
+    """What is read late keeps its whole request in memory: sessions keep what was read of it."""
+    watched = Watched()
+
+    for made in turn_by_turn(agent_spans, range(1, 12)):
+        watched.take(made)
+    del made
+    gc.collect()
+
+    assert len(watched.made) == 1
+    assert [one for one in gc.get_objects() if type(one) is Attributes] == []
+
+
+def test_a_correction_that_expired_holds_back_no_other(agent_spans):
+    """An agent that was away is nudged anew when it loops on; the ladder stands where it stood."""
+    watched = Watched()
+    watched.take(agent_spans.request())
+
+    watched.tenant.take(Batch(), NOW + 10_000)
+    watched.take(agent_spans.request(turns=range(9, 20)), NOW + 10_001)
+
+    (first, second) = watched.made
+    assert (first[1:3], second[2]) == ((6, "nudge"), "nudge")
+    assert second[1] > 9 + 2
+    assert second[3] != first[3]

@@ -1,0 +1,341 @@
+"""Runs the fleets: looks at them regularly, acts, keeps and tells what came of it."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from otel_watchdog.errors import WatchdogError
+from otel_watchdog.model import Mode
+from otel_watchdog_collector.clock import WallClock
+from otel_watchdog_collector.facts import Row, Table
+from otel_watchdog_collector.fleet import records
+from otel_watchdog_collector.fleet.actions import Actor
+from otel_watchdog_collector.fleet.activity import activity
+from otel_watchdog_collector.fleet.audit_file import AuditFile
+from otel_watchdog_collector.fleet.healer import Action
+from otel_watchdog_collector.fleet.probes import Prober
+from otel_watchdog_collector.fleet.reconciler import Changes, Fleet
+from otel_watchdog_collector.fleet.switches import Switches
+from otel_watchdog_collector.fleet_config import ActionConfig, FleetConfig
+from otel_watchdog_collector.health import HealingMode, Report, Sign, iso
+from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.stores import Store
+from otel_watchdog_collector.stores.base import Query
+from otel_watchdog_collector.wire import Batch
+
+HEALING: Final = "healing"
+"""Id of the row that holds what people set."""
+
+KEEP_SECONDS: Final = 10.0
+"""Seconds that the store has to keep a decision before it is acted upon; else it is dropped."""
+
+_PAGE: Final = 1000
+_DAY: Final = 86_400.0
+
+Keep: TypeAlias = Callable[[Sequence[Row]], Awaitable[None]]
+"""Keeps rows; returns when they are in the store."""
+
+_logger = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Keeps the fleets of all tenants.
+
+    Args:
+        store: Where to read what was kept.
+        config: Settings.
+        keep: Keeps rows.
+        clock: Time of day.
+        meters: Counts.
+        switches: The kill switches.
+        heartbeat_seconds: After which a heartbeat is old.
+        audit_file: Where audit lines go, beside the store.
+        actor: Runs actions.
+        prober: Asks providers.
+    """
+
+    def __init__(  # noqa: PLR0913 - it wires the fleet's parts
+        self,
+        store: Store,
+        config: FleetConfig,
+        *,
+        keep: Keep,
+        clock: WallClock,
+        meters: Meters,
+        switches: Switches,
+        heartbeat_seconds: float,
+        audit_file: AuditFile | None,
+        actor: Actor,
+        prober: Prober,
+    ) -> None:
+        self._store = store
+        self._config = config
+        self._keep = keep
+        self._clock = clock
+        self._meters = meters
+        self._switches = switches
+        self._heartbeat_seconds = heartbeat_seconds
+        self._audit_file = audit_file
+        self._actor = actor
+        self._prober = prober
+        self._fleets: dict[str, Fleet] = {}
+        self._modes: dict[str, HealingMode] = {}
+        self._acting: set[asyncio.Task[None]] = set()
+        self._writing = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def recover(self) -> None:
+        """Know again what was known before the process ended.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        for tenant in self._store.tenants(Table.FLEET):
+            row = self._store.row(Table.FLEET, tenant, HEALING)
+            if row is not None:
+                self._modes[tenant] = HealingMode(row.fields["mode"])
+                self._switches.set(tenant, on=bool(row.fields["paused"]))
+        for tenant in self._store.tenants(Table.CONDITIONS):
+            fleet = self._fleet(tenant)
+            may_act = self.acting(tenant) is HealingMode.HEAL
+            for row in reversed(list(self._rows(Table.CONDITIONS, tenant))):
+                fleet.restore(row.id, row.fields, may_act=may_act)
+            for row in self._rows(Table.INCIDENTS, tenant, {"state": "open"}):
+                with contextlib.suppress(KeyError, TypeError, ValueError):
+                    fleet.incidents.restore(row.fields["kept"])
+        for one in self._config.agents:
+            if one.expected:
+                self._fleet(one.tenant or "default")
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self, seconds: float) -> None:
+        """Let actions in work come to their end, at most for so long; keep what is known."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        if self._acting:
+            await asyncio.wait(self._acting, timeout=seconds)
+        for acting in self._acting:
+            acting.cancel()
+        for tenant in self._fleets:
+            await self._publish(tenant)
+
+    def note(self, tenant: str, signs: Sequence[Sign], at: float) -> None:
+        """Take in what was seen of agents."""
+        if signs:
+            self._fleet(tenant).note(signs, at)
+
+    def hear(self, tenant: str, batch: Batch, at: float) -> None:
+        """Take in heartbeats and steps of questions to people."""
+        if not batch.records:
+            return
+        self.note(tenant, list(records.beats(batch)), at)
+        rows = list(records.approvals(batch, tenant, at))
+        if rows:
+            for row in rows:
+                said = {name: row.fields[name] for name in ("step", "scope", "session")}
+                by = row.fields["by"] or "unknown"
+                self._fleet(tenant).write("approval", at, by, agent=row.fields["agent"], **said)
+            self._spawn(self._publish(tenant, rows))
+
+    async def sweep(self) -> None:
+        """Look at all agents once."""
+        for tenant, fleet in list(self._fleets.items()):
+            mode = self.acting(tenant)
+            probes = {}
+            if self._config.probes and mode is not HealingMode.OFF:
+                probes = await self._prober.ask(fleet.providers())
+            actions = fleet.sweep(self._clock(), mode, probes)
+            kept = await self._publish(tenant)
+            for action in actions:
+                if kept:
+                    self._spawn(self._act(tenant, action))
+                else:
+                    fleet.finished(action, self._clock(), ok=False)
+        if self._audit_file is not None:
+            await asyncio.to_thread(self._audit_file.prune, self._clock())
+
+    def mode(self, tenant: str) -> HealingMode:
+        """See `FleetControl.mode`."""
+        return self._modes.get(tenant, self._config.mode)
+
+    def acting(self, tenant: str) -> HealingMode:
+        """See `FleetControl.acting`."""
+        return self._switches.lowered(tenant, self.mode(tenant))
+
+    def paused_by(self, tenant: str) -> list[str]:
+        """See `FleetControl.paused_by`."""
+        return self._switches.on(tenant)
+
+    def is_paused(self, tenant: str) -> bool:
+        """Say whether any kill switch is on for a tenant."""
+        return bool(self._switches.on(tenant))
+
+    def activity(self, tenant: str, days: int) -> Mapping[str, Any]:
+        """See `FleetControl.activity`."""
+        now = self._clock()
+        entries = self._rows(Table.AUDIT, tenant, since=now - (days + 1) * _DAY)
+        agents = self._rows(Table.CONDITIONS, tenant)
+        return activity(
+            (row.fields for row in reversed(list(entries))),
+            ((row.id, row.fields) for row in agents),
+            days=days,
+            now=now,
+            mode=self.acting(tenant),
+        )
+
+    async def set_mode(self, tenant: str, mode: HealingMode, by: str) -> None:
+        """See `FleetControl.set_mode`."""
+        before = self.mode(tenant)
+        self._modes[tenant] = mode
+        self._fleet(tenant).write(
+            "healing-mode", self._clock(), by, before=before.value, after=mode.value
+        )
+        await self._publish(tenant, [self._settings(tenant)])
+
+    async def set_pause(self, tenant: str, *, paused: bool, by: str) -> None:
+        """See `FleetControl.set_pause`."""
+        self._switches.set(tenant, on=paused)
+        self._fleet(tenant).write("kill-switch", self._clock(), by, on=paused)
+        await self._publish(tenant, [self._settings(tenant)])
+
+    async def note_mode(self, tenant: str, mode: Mode, by: str) -> None:
+        """See `FleetControl.note_mode`."""
+        self._fleet(tenant).write("mode", self._clock(), by, after=mode.label)
+        await self._publish(tenant)
+
+    async def pause(self, tenant: str, agent: str, by: str) -> bool:
+        """See `FleetControl.pause`."""
+        known = self._fleet(tenant).pause(agent, self._clock(), by)
+        await self._publish(tenant)
+        return known
+
+    async def resume(self, tenant: str, agent: str, by: str) -> bool:
+        """See `FleetControl.resume`."""
+        known = self._fleet(tenant).resume(agent, self._clock(), by)
+        await self._publish(tenant)
+        if known and self.acting(tenant) is HealingMode.HEAL:
+            self._spawn(self._act(tenant, Action("resume", agent, by)))
+        return known
+
+    async def report(self, tenant: str, agent: str, report: Report, by: str) -> None:  # noqa: ARG002 - what is reported is evidence, no action
+        """See `FleetControl.report`."""
+        self._fleet(tenant).report(agent, report)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._config.sweep_seconds)
+            try:
+                await self.sweep()
+            except Exception:
+                self._meters.add("internal_errors_total")
+                _logger.exception("a look at the fleet failed")
+
+    async def _act(self, tenant: str, action: Action) -> None:
+        fleet = self._fleet(tenant)
+        state = fleet.agents.get(action.agent)
+        how = self._how(tenant, action.agent)
+        done = False
+        if state is not None and how is not None:
+            self._meters.add("fleet_actions_total")
+            done = await self._actor.run(action, state.service, state.agent, how)
+        fleet.finished(action, self._clock(), ok=done)
+
+    async def _publish(self, tenant: str, rows: Sequence[Row] = ()) -> bool:
+        """Keep what changed; return whether it is in the store."""
+        changes = self._fleet(tenant).take()
+        rows = [*rows, *_rows_of(tenant, changes, self._clock())]
+        if changes.audit and self._audit_file is not None:
+            async with self._writing:
+                try:
+                    await asyncio.to_thread(self._audit_file.append, changes.audit, self._clock())
+                except OSError as error:
+                    self._meters.add("internal_errors_total")
+                    _logger.error("the audit file cannot be written: %s", error)  # noqa: TRY400 - the place says it all
+        if not rows:
+            return True
+        try:
+            async with asyncio.timeout(KEEP_SECONDS):
+                await self._keep(rows)
+        except (TimeoutError, WatchdogError) as error:
+            _logger.warning("what the fleet decided is not kept: %s", type(error).__name__)
+            return False
+        return True
+
+    def _spawn(self, work: Awaitable[Any]) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._acting.add(task)
+        task.add_done_callback(self._acting.discard)
+
+    def _settings(self, tenant: str) -> Row:
+        fields = {
+            "mode": self.mode(tenant).value,
+            "paused": "api" in self._switches.on(tenant),
+        }
+        return Row(table=Table.FLEET, tenant=tenant, id=HEALING, at=self._clock(), fields=fields)
+
+    def _how(self, tenant: str, agent: str) -> ActionConfig | None:
+        """Return how an agent is acted on; `None`: not at all."""
+        declared = self._config.of(tenant).declared(agent)
+        if declared is None:
+            return self._config.action
+        return (declared.action or self._config.action) if declared.heal else None
+
+    def _fleet(self, tenant: str) -> Fleet:
+        fleet = self._fleets.get(tenant)
+        if fleet is None:
+
+            def seconds(agent: str) -> float | None:
+                how = self._how(tenant, agent)
+                return how.timeout_seconds if how is not None else None
+
+            fleet = self._fleets[tenant] = Fleet(
+                tenant,
+                self._config.of(tenant),
+                now=self._clock(),
+                mode=self.acting(tenant),
+                heartbeat_seconds=self._heartbeat_seconds,
+                action_seconds=seconds,
+                on_error=self._fail,
+            )
+        return fleet
+
+    def _fail(self, agent: str, error: Exception) -> None:
+        self._meters.add("internal_errors_total")
+        _logger.warning("agent %r cannot be judged: %r", agent, error)
+
+    def _rows(
+        self,
+        table: Table,
+        tenant: str,
+        where: Mapping[str, str] | None = None,
+        since: float | None = None,
+    ) -> Iterator[Row]:
+        """Yield all rows, the latest first."""
+        before: tuple[float, str] | None = None
+        while True:
+            page = self._store.rows(Query(table, tenant, where or {}, before, _PAGE, since))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            before = (page[-1].at, page[-1].id)
+
+
+def _rows_of(tenant: str, changes: Changes, now: float) -> Iterator[Row]:
+    for state in changes.agents:
+        yield Row(table=Table.CONDITIONS, tenant=tenant, id=state.id, at=now, fields=state.fields())
+    for incident in changes.incidents:
+        yield Row(
+            table=Table.INCIDENTS, tenant=tenant, id=incident.id, at=now, fields=incident.fields()
+        )
+    for entry in changes.audit:
+        fields = {**entry.as_json(), "time": iso(entry.at)}
+        yield Row(table=Table.AUDIT, tenant=tenant, id=entry.id, at=entry.at, fields=fields)

@@ -1,0 +1,304 @@
+"""One tenant's fleet: evidence in; conditions, actions, audit and incidents out.
+
+Pure: no thread, I/O or clock of its own. Whoever calls `sweep` hands in the time and runs the
+actions that it returns; whatever is to be kept or told is there to `take`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from otel_watchdog_collector.fleet import conditions as judge
+from otel_watchdog_collector.fleet.agents import AgentState, Pause, thawed
+from otel_watchdog_collector.fleet.alarms import Alarms
+from otel_watchdog_collector.fleet.healer import Action, Healer
+from otel_watchdog_collector.fleet.incidents import Incident, IncidentKind, Incidents
+from otel_watchdog_collector.fleet.liveness import Moment, classify
+from otel_watchdog_collector.fleet.scribe import Detail, Scribe
+from otel_watchdog_collector.fleet_config import FleetConfig
+from otel_watchdog_collector.health import (
+    AuditEntry,
+    ConditionType,
+    HealingMode,
+    Liveness,
+    Probe,
+    Report,
+    Sign,
+    Status,
+)
+
+MAX_AGENTS: Final = 20_000
+"""Agents of a tenant that are judged; the one heard of first is dropped first."""
+
+GAP_SWEEPS: Final = 2
+"""Looks that may be late before what was between counts as not seen."""
+
+PERSON: Final = "person"
+"""What paused an agent, where the watchdog did not."""
+
+
+class Changes(NamedTuple):
+    """What is to be kept."""
+
+    agents: list[AgentState]
+    incidents: list[Incident]
+    audit: list[AuditEntry]
+
+
+class Fleet:
+    """Judges the agents of one tenant.
+
+    Args:
+        tenant: Its name.
+        config: Settings.
+        now: When listening began: silence from before proves nothing.
+        mode: What may be done; default: what the settings say.
+        heartbeat_seconds: After which a heartbeat is old.
+        action_seconds: Returns the time limit of an agent's actions; `None`: there is no way to
+            act on it.
+        on_error: Called with an agent's id and what failed while it was judged.
+    """
+
+    def __init__(  # noqa: PLR0913 - each has a meaning of its own
+        self,
+        tenant: str,
+        config: FleetConfig,
+        *,
+        now: float,
+        mode: HealingMode | None = None,
+        heartbeat_seconds: float = 90.0,
+        action_seconds: Callable[[str], float | None] = lambda _: 90.0,
+        on_error: Callable[[str, Exception], None] = lambda _, __: None,
+    ) -> None:
+        self.agents: dict[str, AgentState] = {}
+        self.incidents = Incidents(config)
+        self.mode = config.mode if mode is None else mode
+        """What may be done, with every kill switch heeded, as of the last sweep."""
+        self._config = config
+        self._heartbeat_seconds = heartbeat_seconds
+        self._on_error = on_error
+        self._listening_since = now
+        self._swept_at: float | None = None
+        self._changed: dict[str, AgentState] = {}
+        self._scribe = Scribe(tenant)
+        self._alarms = Alarms(self.incidents, self._scribe, self._provider, self._population)
+        self._healer = Healer(config, self._scribe, self._alarms, action_seconds)
+        for one in config.agents:
+            if one.expected and not set(one.match) & set("*?["):
+                self._state(one.match)
+
+    def note(self, signs: Iterable[Sign], at: float) -> None:
+        """Take in what was seen of agents.
+
+        Args:
+            signs: In order.
+            at: When they came.
+        """
+        for sign in signs:
+            state = self._state(sign.id, sign.service, sign.agent or sign.service)
+            self._break_health(state, at)  # it may have been silent for too long since a look
+            state.evidence.take(sign, at)
+            self._break_health(state, at)
+            self._changed[state.id] = state
+
+    def report(self, agent: str, report: Report) -> None:
+        """Take in what an orchestrator says of an agent; it replaces what it said before."""
+        state = self._state(agent)
+        state.evidence.report = report
+        self._changed[agent] = state
+
+    def providers(self) -> set[str]:
+        """Return the providers of the agents, for probes: one a sweep for all of them."""
+        found = {self._provider(state) for state in self.agents.values()}
+        return {provider for provider in found if provider is not None}
+
+    def sweep(
+        self, now: float, mode: HealingMode, probes: Mapping[str, Probe] | None = None
+    ) -> list[Action]:
+        """Judge all agents; return what is to be done.
+
+        Args:
+            now: In seconds since the epoch.
+            mode: What may be done now, with every kill switch heeded.
+            probes: What providers answered, by name.
+        """
+        self._set_mode(mode)
+        if mode is HealingMode.OFF:
+            self._swept_at = None
+            return []
+        gap = GAP_SWEEPS * self._config.sweep_seconds
+        if self._swept_at is not None and now - self._swept_at > gap:
+            self._listening_since = now
+        self._swept_at = now
+        moment = self._moment(now)
+        named = {state.service for state in self.agents.values() if state.agent != state.service}
+        restarting = sum(one.restarting_since is not None for one in self.agents.values())
+        actions: list[Action] = []
+        for state in list(self.agents.values()):
+            if state.agent == state.service and state.service in named:
+                continue  # spans of agents whose names came later
+            before = _mark(state)
+            try:
+                probe = (probes or {}).get(self._provider(state) or "")
+                self._judge(state, moment, probe, gap)
+                planned = self._healer.plan(state, mode, now, restarting=restarting + len(actions))
+            except Exception as error:  # noqa: BLE001 - one agent must not hide the others
+                self._on_error(state.id, error)
+                continue
+            actions += planned
+            if planned or before != _mark(state):
+                self._changed[state.id] = state
+        return actions
+
+    def finished(self, action: Action, now: float, *, ok: bool) -> None:
+        """Note that an action came to its end; a restart that worked begins a boot."""
+        state = self.agents.get(action.agent)
+        if state is None or action.kind != "restart":
+            return
+        state.restarting_since = None
+        if ok:
+            state.evidence.started_at = now
+            state.evidence.stopped = False
+        if state.is_wedged:
+            state.is_wedged = False
+            self._alarms.clear(IncidentKind.WEDGE, state, now)
+        self._changed[state.id] = state
+
+    def pause(self, agent: str, now: float, by: str) -> bool:
+        """Leave an agent alone; false if it is not known."""
+        state = self.agents.get(agent)
+        if state is None:
+            return False
+        if state.paused is None:
+            state.paused = Pause(at=now, trigger=PERSON, by=by)
+            self._scribe.write("pause", now, by=by, agent=agent)
+            self._changed[agent] = state
+        return True
+
+    def resume(self, agent: str, now: float, by: str) -> bool:
+        """Let an agent be healed again: it has one attempt; false if it is not known."""
+        state = self.agents.get(agent)
+        if state is None:
+            return False
+        trigger = state.paused.trigger if state.paused is not None else None
+        state.paused = None
+        for ladder in (state.ladder, state.shadow):
+            if ladder.crash_looping:
+                ladder.rearm(self._config.crash_loop_after)
+        self._alarms.clear(IncidentKind.CRASH_LOOP, state, now)
+        self._scribe.write("resume", now, by=by, agent=agent, trigger=trigger)
+        self._changed[agent] = state
+        return True
+
+    def restore(self, agent: str, fields: Mapping[str, Any], *, may_act: bool) -> None:
+        """Go on with an agent as it was kept; one that cannot be read begins anew."""
+        try:
+            self.agents[agent] = thawed(agent, fields, may_act=may_act)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            self._on_error(agent, error)
+
+    def write(
+        self, action: str, now: float, by: str, agent: str | None = None, **detail: Detail
+    ) -> None:
+        """Write down what a person did."""
+        self._scribe.write(action, now, by=by, agent=agent, **detail)
+
+    def take(self) -> Changes:
+        """Return what changed since this was asked last."""
+        changes = Changes(list(self._changed.values()), self.incidents.take(), self._scribe.take())
+        self._changed = {}
+        return changes
+
+    def _judge(self, state: AgentState, moment: Moment, probe: Probe | None, gap: float) -> None:
+        now = moment.now
+        if state.swept_at is None or now - state.swept_at > gap:
+            state.healthy_since = None  # nobody looked: that is no health
+        declared = self._config.declared(state.id)
+        verdict = classify(state.evidence, declared, moment)
+        answers = {
+            ConditionType.READY: judge.ready(verdict),
+            ConditionType.AUTHENTICATED: judge.authenticated(
+                state.evidence, verdict.liveness, probe, moment
+            ),
+            ConditionType.PRODUCING: judge.producing(state.evidence, declared, moment),
+        }
+        if verdict.liveness is not state.liveness or state.swept_at is None:
+            state.liveness_since = now
+        state.swept_at = now
+        state.liveness, state.message = verdict
+        self._healer.note_health(state, now)
+        self._healer.watch_restart(state, now)
+        for kind, answer in answers.items():
+            self._move(state, kind, answer, now)
+        self._alarms.judge(state, answers, now)
+
+    def _move(
+        self, state: AgentState, kind: ConditionType, answer: judge.Answer, now: float
+    ) -> None:
+        before = state.conditions.get(kind)
+        after = state.conditions[kind] = judge.moved(before, kind, answer, now)
+        if before is None or before.status is after.status:
+            return
+        if Status.FALSE in {before.status, after.status}:  # to Unknown and back is no news
+            self._scribe.write(
+                "condition-changed",
+                now,
+                agent=state.id,
+                condition=kind.value,
+                before=before.status.value,
+                after=after.status.value,
+                reason=after.reason,
+            )
+
+    def _set_mode(self, mode: HealingMode) -> None:
+        """Begin with empty ladders whenever healing begins or ends."""
+        if (self.mode is HealingMode.HEAL) is not (mode is HealingMode.HEAL):
+            for state in self.agents.values():
+                state.ladder.clear()
+                state.shadow.clear()
+                self._changed[state.id] = state
+        self.mode = mode
+
+    def _break_health(self, state: AgentState, at: float) -> None:
+        """End the stretch of health of an agent that is not ready between two looks."""
+        if state.healthy_since is None:
+            return
+        verdict = classify(state.evidence, self._config.declared(state.id), self._moment(at))
+        if verdict.liveness is not Liveness.READY:
+            state.healthy_since = None
+
+    def _moment(self, now: float) -> Moment:
+        return Moment(now, self._listening_since, self._config, self._heartbeat_seconds)
+
+    def _state(self, id_: str, service: str = "", agent: str = "") -> AgentState:
+        state = self.agents.get(id_)
+        if state is None:
+            if not service:
+                service, _, agent = id_.partition("/")
+            state = AgentState(id=id_, service=service, agent=agent or service)
+            self.agents[id_] = state
+            if len(self.agents) > MAX_AGENTS:
+                del self.agents[next(iter(self.agents))]
+        return state
+
+    def _provider(self, state: AgentState) -> str | None:
+        if state.evidence.provider is not None:
+            return state.evidence.provider
+        declared = self._config.declared(state.id)
+        return declared.provider if declared is not None else None
+
+    def _population(self, scope: str) -> int:
+        return sum(scope in {self._provider(one), one.service} for one in self.agents.values())
+
+
+def _mark(state: AgentState) -> tuple[object, ...]:
+    """Return what must be written again when it changes; messages with ages in them are not."""
+    answers = [(one.status, one.reason) for one in state.conditions.values()]
+    ladders = [(one.failures, one.crash_looping) for one in (state.ladder, state.shadow)]
+    return (
+        state.liveness,
+        state.healthy_since,
+        state.restarting_since,
+        state.paused,
+        tuple(answers),
+        tuple(ladders),
+    )

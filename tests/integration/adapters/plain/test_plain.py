@@ -23,6 +23,7 @@ class Plain:
     """What the loops have in common."""
 
     ways = ("sync", "async")
+    lacks: ClassVar = {"streaming": "not tried: the loop reads the stream itself"}
 
     def instrument(self, provider):
         OpenAIInstrumentor().instrument(tracer_provider=provider)

@@ -85,7 +85,7 @@ class Healer:
             restarting: Restarts that are in work in the fleet.
         """
         idle = state.paused is None and state.restarting_since is None
-        if not idle or not state.liveness.is_dead:
+        if not idle or not state.liveness.is_dead or self._alarms.is_outage(state):
             return []
         config = self._config
         acts = mode is HealingMode.HEAL and self._action_seconds(state.id) is not None

@@ -8,10 +8,12 @@ import pytest
 from opentelemetry import _logs, trace
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.trace import TracerProvider
 
-from otel_watchdog import heartbeat, semconv
+from otel_watchdog import WatchdogConfig, WatchdogSpanProcessor, heartbeat, semconv
 from otel_watchdog.heartbeat import MAX_AGENTS, MAX_NAMES, TICK_SECONDS, Heartbeat
 from otel_watchdog.streams.span_tree import SpanTree
+from otel_watchdog.testing import reraise
 
 SECONDS = 10
 
@@ -260,3 +262,41 @@ def test_records_go_to_the_logger_provider_of_the_program(monkeypatch):
     assert dict(found.log_record.attributes or {})["gen_ai.agent.name"] == "fixer"
     assert found.instrumentation_scope is not None
     assert found.instrumentation_scope.name == semconv.SCOPE
+
+
+def test_a_processor_sends_them_where_the_settings_ask_for_it(monkeypatch):
+    """From the first span of an agent to the goodbye at the end."""
+    exporter = InMemoryLogRecordExporter()
+    logs = LoggerProvider(shutdown_on_exit=False)
+    logs.add_log_record_processor(SimpleLogRecordProcessor(exporter))
+    monkeypatch.setattr(_logs._internal, "_LOGGER_PROVIDER", logs)
+    provider = TracerProvider(shutdown_on_exit=False)
+    config = WatchdogConfig(heartbeat_seconds=20)
+    provider.add_span_processor(WatchdogSpanProcessor(config=config, on_error=reraise))
+
+    with provider.get_tracer("t").start_as_current_span(
+        "invoke_agent fixer",
+        attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fixer"},
+    ):
+        provider.shutdown()
+
+    beats = [
+        dict(one.log_record.attributes or {})
+        for one in exporter.get_finished_logs()
+        if one.log_record.event_name == semconv.HEARTBEAT_EVENT
+    ]
+    assert beats[-1][semconv.HEARTBEAT_STOPPING] is True
+    assert beats[-1][semconv.HEARTBEAT_NAMES] == ("invoke_agent fixer",)
+    assert {one["gen_ai.agent.name"] for one in beats} == {"fixer"}
+
+
+def test_without_the_setting_there_is_no_thread():
+    """It is asked for, never given."""
+    before = threading.active_count()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(WatchdogSpanProcessor(config=WatchdogConfig()))
+
+    provider.get_tracer("t").start_span("invoke_agent fixer").end()
+
+    assert threading.active_count() == before
+    provider.shutdown()

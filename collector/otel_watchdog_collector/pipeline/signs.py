@@ -71,4 +71,4 @@ def _of_turn(turn: ModelTurn, span: RecordedSpan) -> tuple[SignKind, str]:
 
 def _provider(attributes: Mapping[str, Any]) -> str | None:
     found = attributes.get(semconv.GEN_AI_PROVIDER_NAME) or attributes.get(semconv.GEN_AI_SYSTEM)
-    return found[:MAX_PROVIDER_CHARS] if isinstance(found, str) else None
+    return found[:MAX_PROVIDER_CHARS] if isinstance(found, str) and found else None

@@ -57,6 +57,17 @@ class AgentState:
         is_given_up = self.paused is not None and self.paused.trigger == CRASH_LOOP
         return "crash-loop" if is_given_up else self.liveness.value
 
+    def mark(self) -> tuple[object, ...]:
+        """Return what must be written again when it changes; messages with ages are not in it."""
+        return (
+            self.liveness,
+            self.healthy_since,
+            self.restarting_since,
+            self.paused,
+            tuple((one.status, one.reason) for one in self.conditions.values()),
+            tuple((one.failures, one.crash_looping) for one in (self.ladder, self.shadow)),
+        )
+
     def fields(self) -> dict[str, Any]:
         """Return it as the API shows it, with what is needed to go on after a restart."""
         seen = self.evidence

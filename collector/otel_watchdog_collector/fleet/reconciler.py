@@ -136,7 +136,7 @@ class Fleet:
         for state in list(self.agents.values()):
             if state.agent == state.service and state.service in named:
                 continue  # spans of agents whose names came later
-            before = _mark(state)
+            before = state.mark()
             try:
                 probe = (probes or {}).get(self._provider(state) or "")
                 self._judge(state, moment, probe, gap)
@@ -145,7 +145,7 @@ class Fleet:
                 self._on_error(state.id, error)
                 continue
             actions += planned
-            if planned or before != _mark(state):
+            if planned or before != state.mark():
                 self._changed[state.id] = state
         return actions
 
@@ -288,17 +288,3 @@ class Fleet:
 
     def _population(self, scope: str) -> int:
         return sum(scope in {self._provider(one), one.service} for one in self.agents.values())
-
-
-def _mark(state: AgentState) -> tuple[object, ...]:
-    """Return what must be written again when it changes; messages with ages in them are not."""
-    answers = [(one.status, one.reason) for one in state.conditions.values()]
-    ladders = [(one.failures, one.crash_looping) for one in (state.ladder, state.shadow)]
-    return (
-        state.liveness,
-        state.healthy_since,
-        state.restarting_since,
-        state.paused,
-        tuple(answers),
-        tuple(ladders),
-    )

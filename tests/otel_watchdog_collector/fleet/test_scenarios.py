@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from otel_watchdog import semconv
 from otel_watchdog_collector.config import load
 from otel_watchdog_collector.facts import Entry, Kind, Table
-from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Switches
+from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Shelf, Switches
 from otel_watchdog_collector.health import Report
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake
@@ -60,15 +60,14 @@ class Replay:
             on_judged=self._hear,
             on_signs=self._note,
         )
+        file = AuditFile(self.folder / "audit.jsonl", max_bytes=1 << 20, keep_days=90)
         self.keeper = Keeper(
-            self.store,
+            Shelf(self.store, self.intake.keep, file, lambda: self.now, meters),
             self.config.fleet,
-            keep=self.intake.keep,
             clock=lambda: self.now,
             meters=meters,
             switches=Switches(),
             heartbeat_seconds=90,
-            audit_file=AuditFile(self.folder / "audit.jsonl", max_bytes=1 << 20, keep_days=90),
             actor=Actor(lambda: self.now),
             prober=Prober({}),
         )

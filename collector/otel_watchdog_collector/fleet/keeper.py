@@ -25,6 +25,9 @@ from otel_watchdog_collector.wire import Batch
 HEALING: Final = "healing"
 """Id of the row that holds what people set."""
 
+SWEPT: Final = "swept"
+"""Id of the row that holds when all agents were last looked at."""
+
 _DAY: Final = 86_400.0
 
 _logger = logging.getLogger(__name__)
@@ -83,8 +86,10 @@ class Keeper:
         for tenant in self._shelf.tenants(Table.CONDITIONS):
             fleet = self._fleet(tenant)
             may_act = self.acting(tenant) is HealingMode.HEAL
+            last = self._shelf.row(Table.FLEET, tenant, SWEPT)
+            swept_at = last.fields["at"] if last is not None else None
             for row in reversed(list(self._shelf.rows(Table.CONDITIONS, tenant))):
-                fleet.restore(row.id, row.fields, may_act=may_act)
+                fleet.restore(row.id, row.fields, may_act=may_act, swept_at=swept_at)
             for row in self._shelf.rows(Table.INCIDENTS, tenant, {"state": "open"}):
                 with contextlib.suppress(KeyError, TypeError, ValueError):
                     fleet.incidents.restore(row.fields["kept"])
@@ -108,8 +113,8 @@ class Keeper:
             await asyncio.wait(self._acting, timeout=seconds)
         for acting in self._acting:
             acting.cancel()
-        for tenant in self._fleets:
-            await self._publish(tenant)
+        for tenant, fleet in self._fleets.items():
+            await self._shelf.put(tenant, fleet.take_all())
 
     def note(self, tenant: str, signs: Sequence[Sign], at: float) -> None:
         """Take in what was seen of agents."""
@@ -136,13 +141,8 @@ class Keeper:
             probes = {}
             if self._config.probes and mode is not HealingMode.OFF:
                 probes = await self._prober.ask(fleet.providers())
-            actions = fleet.sweep(self._clock(), mode, probes)
-            kept = await self._publish(tenant)
-            for action in actions:
-                if kept:
-                    self._spawn(self._act(tenant, action))
-                else:
-                    fleet.finished(action, self._clock(), ok=False)
+            for actions in fleet.sweeping(self._clock(), mode, probes):
+                await self._do(tenant, actions)
         await self._shelf.prune()
 
     def mode(self, tenant: str) -> HealingMode:
@@ -221,6 +221,17 @@ class Keeper:
                 self._meters.add("internal_errors_total")
                 _logger.exception("a look at the fleet failed")
 
+    async def _do(self, tenant: str, actions: Sequence[Action]) -> None:
+        """Keep what was decided, then do it: after a restart of ours nothing is done twice."""
+        fleet = self._fleet(tenant)
+        rows = [self._row(tenant, SWEPT, {"at": fleet.swept_at})]
+        kept = await self._publish(tenant, rows)
+        for action in actions:
+            if kept:
+                self._spawn(self._act(tenant, action))
+            else:
+                fleet.finished(action, self._clock(), ok=False)
+
     async def _act(self, tenant: str, action: Action) -> None:
         fleet = self._fleet(tenant)
         state = fleet.agents.get(action.agent)
@@ -241,11 +252,11 @@ class Keeper:
         task.add_done_callback(self._acting.discard)
 
     def _settings(self, tenant: str) -> Row:
-        fields = {
-            "mode": self.mode(tenant).value,
-            "paused": "api" in self._switches.on(tenant),
-        }
-        return Row(table=Table.FLEET, tenant=tenant, id=HEALING, at=self._clock(), fields=fields)
+        paused = "api" in self._switches.on(tenant)
+        return self._row(tenant, HEALING, {"mode": self.mode(tenant).value, "paused": paused})
+
+    def _row(self, tenant: str, name: str, fields: Mapping[str, Any]) -> Row:
+        return Row(table=Table.FLEET, tenant=tenant, id=name, at=self._clock(), fields=fields)
 
     def _how(self, tenant: str, agent: str) -> ActionConfig | None:
         """Return how an agent is acted on; `None`: not at all."""

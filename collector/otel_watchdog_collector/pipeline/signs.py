@@ -15,6 +15,9 @@ from otel_watchdog_collector.health import Sign, SignKind
 MAX_TEXT_CHARS: Final = 200
 MAX_PROVIDER_CHARS: Final = 64
 
+COUNTED: Final = frozenset({SignKind.REFUSED, SignKind.FAILED})
+"""Signs whose number says something; of the others the last is enough."""
+
 _REFUSED: Final = re.compile(
     r"AuthenticationError|PermissionDenied|AccessDenied|Unauthenticated|ExpiredToken|InvalidApiKey"
 )

@@ -6,7 +6,7 @@ entries give the same corrections with the same ids.
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final
 
 from otel_watchdog import snapshots
@@ -24,7 +24,7 @@ from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, 
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
 from otel_watchdog_collector.pipeline.seen import Seen
-from otel_watchdog_collector.pipeline.signs import signs_of
+from otel_watchdog_collector.pipeline.signs import COUNTED, signs_of
 from otel_watchdog_collector.wire import Batch, Resource
 
 MAX_SCOPES: Final = 4096
@@ -207,6 +207,7 @@ class Tenant:
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
         engine, ledger = self._engine, self.ledger
         names: dict[int, str | None] = {}
+        said: set[Sign] = set()
         for index, observations in self._stream.observe(spans):
             for observation in observations:
                 ledger.observe(observation, at)
@@ -219,10 +220,21 @@ class Tenant:
                 names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
                 resource = batch.resources[batch.resource_of[fresh[index]]]
                 service = service_of(resource.attributes)
-                self.signs += signs_of(observations, spans[index], service, agent)
+                self._sign(signs_of(observations, spans[index], service, agent), said)
         for service, agent in heard(batch, self._scopes, names):
             ledger.hear(service, agent, at, last_span_at=at)
             self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
+
+    def _sign(self, signs: Iterable[Sign], said: set[Sign]) -> None:
+        """Note signs; of those whose number says nothing, one between two that count."""
+        for sign in signs:
+            if sign.kind in COUNTED:
+                said.clear()
+            elif sign in said:
+                continue
+            else:
+                said.add(sign)
+            self.signs.append(sign)
 
     def _correct(
         self, correction: Correction, judged: RecordedSpan, resource: Resource, at: float

@@ -74,6 +74,11 @@ class Keeper:
         self._acting: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def open_incidents(self) -> int:
+        """How many incidents are open."""
+        return sum(len(fleet.incidents.open) for fleet in self._fleets.values())
+
     def recover(self) -> None:
         """Know again what was known before the process ended.
 

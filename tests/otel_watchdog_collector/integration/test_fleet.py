@@ -207,6 +207,9 @@ def test_a_dead_agent_is_restarted_paused_and_resumed(serve, tmp_path):
     activity = running.client.get("/api/watchdog/activity?days=2").json()
 
     assert told.read_text("utf-8").splitlines() == ["restart", "restart", "pause"]
+    metrics = running.client.get("/metrics").text
+    assert "otel_watchdog_collector_open_incidents 1\n" in metrics
+    assert "otel_watchdog_collector_fleet_actions_total 3\n" in metrics
     assert (agent["state"], agent["paused"]["trigger"]) == ("crash-loop", "watchdog-crashloop")
     assert (incident["kind"], incident["agents"]) == ("crash-loop", ["shop/fixer"])
     assert activity["byAction"] == {"crashloop-pause": 1, "giveup": 1, "restart": 2}

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from otel_watchdog import WatchdogConfig, WatchdogSpanProcessor, semconv
 from otel_watchdog.testing import reraise
+from otel_watchdog_collector.api import fleet_models
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 SECRET = "0123456789abcdef"  # noqa: S105 - of the tests
@@ -161,6 +162,32 @@ def test_a_tenant_sees_and_steers_its_own_fleet_alone(serve, agent_spans):
     assert seen["/api/watchdog/activity"]["agents"] == []
     answer = running.client.post("/api/v1/resume", json={"agent": "shop/fixer"}, headers=theirs)
     assert answer.status_code == 404
+
+
+def test_answers_are_what_the_openapi_document_says(serve):
+    """Every field of every list, with something in each of them."""
+    running = serve(
+        fleet={"boot_grace_seconds": 0, "backoff_seconds": [0.001], "crash_loop_after": 1}
+    )
+    for _ in range(2):
+        record(running, semconv.HEARTBEAT_EVENT, HUNG)
+        look(running)
+    record(running, semconv.APPROVAL_EVENT, {semconv.WATCHDOG_APPROVAL_STEP: "asked"})
+    running.wait(_settle(running.service.fleets))
+    described = running.client.get("/api/v1/openapi.json").json()["paths"]
+
+    for path, model in (
+        ("/api/v1/conditions", fleet_models.HealthPage),
+        ("/api/v1/incidents", fleet_models.IncidentPage),
+        ("/api/v1/approvals", fleet_models.ApprovalPage),
+        ("/api/v1/audit", fleet_models.AuditPage),
+        ("/api/watchdog/activity", fleet_models.Activity),
+    ):
+        answer = running.client.get(path).json()
+        assert model.model_validate(answer).model_dump(mode="json") == answer
+        assert answer.get("items", True)
+        said = described[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert said["$ref"].endswith(f"/{model.__name__}")
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ class Keeper:
             await asyncio.wait(self._acting, timeout=seconds)
         for acting in self._acting:
             acting.cancel()
+        await asyncio.gather(*self._acting, return_exceptions=True)
         for tenant, fleet in self._fleets.items():
             await self._shelf.put(tenant, fleet.take_all())
 

@@ -216,6 +216,18 @@ def test_what_people_set_is_known_again(world):
     ]
 
 
+def test_a_switch_that_cannot_be_kept_holds_and_says_so(world):
+    """Who turned it must know that a restart of the service may turn it back."""
+    made = world()
+    made.fails = True
+    keeper = made.keeper()
+
+    with pytest.raises(StoreError, match="it holds now"):
+        asyncio.run(keeper.set_pause("t", paused=True, by="ada"))
+
+    assert keeper.acting("t") is HealingMode.OBSERVE
+
+
 def test_a_row_of_another_version_hides_no_other(world):
     """The agent begins anew, and that is counted."""
     made = world()

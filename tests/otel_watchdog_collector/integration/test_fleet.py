@@ -343,9 +343,10 @@ def test_what_a_person_allowed_is_listed_and_audited(serve):
 
     assert [one["session"] for one in waiting] == ["s1"]
     assert (row["state"], row["by"], row["scope"]) == ("answered", "ada", "tool")
-    assert [(one["user"], one["detail"]["step"]) for one in audit] == [
-        ("ada", "allow"),
-        ("unknown", "asked"),
+    assert row["asked_at"] == waiting[0]["asked_at"] < row["at"]
+    assert [(one["user"], one["detail"]["answered_by"]) for one in audit] == [
+        ("program", "ada"),
+        ("program", None),
     ]
 
 

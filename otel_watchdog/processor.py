@@ -21,6 +21,7 @@ from otel_watchdog.detectors import Detector
 from otel_watchdog.dialects import Dialect
 from otel_watchdog.engine import Watchdog
 from otel_watchdog.fan_out import FanOut
+from otel_watchdog.heartbeat import heartbeat_of
 from otel_watchdog.judges import Judge
 from otel_watchdog.live_spans import LiveSpan
 from otel_watchdog.model import (
@@ -130,6 +131,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         self._failed: dict[str, int] = {}
         self._aftermath.listen(policy)
         self._vitals = Vitals(self.known_sessions, self.mailbox, lambda: self._engine.mode)
+        self._heartbeat = heartbeat_of(self._config, self._open_spans, self._fail)
         self._off = self._config.mode is Mode.OFF
         self._closed = False
         self._lock = Lock()
@@ -223,6 +225,8 @@ class WatchdogSpanProcessor(SpanProcessor):
         if self._advisor is not None:
             self._advisor.close()
         self._reloader.close()
+        if self._heartbeat is not None:
+            self._heartbeat.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - nothing waits
         """Return true: nothing is held back."""
@@ -258,6 +262,8 @@ class WatchdogSpanProcessor(SpanProcessor):
             span,
             parent_context if parent_context is not None else get_current(),
         )
+        if self._heartbeat is not None:
+            self._heartbeat.touch()
 
     def _ended(self, span: ReadableSpan) -> None:
         origin: Any = span.instrumentation_scope

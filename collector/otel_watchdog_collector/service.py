@@ -4,7 +4,6 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
@@ -16,15 +15,15 @@ from otel_watchdog_collector import feedback
 from otel_watchdog_collector.access import Access
 from otel_watchdog_collector.api import Deps, make_api
 from otel_watchdog_collector.clock import WallClock, system_wall_clock
-from otel_watchdog_collector.config import CollectorConfig, Loaded
+from otel_watchdog_collector.config import Loaded
 from otel_watchdog_collector.exporters import Forwarder, correction_request, outcome_request
 from otel_watchdog_collector.facts import Entry, Kind, Parcel
-from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Switches
+from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Shelf, Switches
 from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
-from otel_watchdog_collector.receivers import Door, OtlpHttpApp
+from otel_watchdog_collector.receivers import Door, OtlpHttpApp, run
 from otel_watchdog_collector.stores import Store, open_store
 from otel_watchdog_collector.wire import Batch, Resource
 
@@ -73,14 +72,18 @@ class Service:
             on_signs=self._note_signs,
         )
         self.fleets = Keeper(
-            self._store,
+            Shelf(
+                self._store,
+                self.intake.keep,
+                AuditFile.of(config.fleet, store=config.store),
+                clock,
+                self.meters,
+            ),
             config.fleet,
-            keep=self.intake.keep,
             clock=clock,
             meters=self.meters,
             switches=Switches(config.fleet.pause_file),
             heartbeat_seconds=config.heartbeat_seconds,
-            audit_file=_audit_file(config),
             actor=Actor(clock),
             prober=Prober(config.fleet.probes),
         )
@@ -215,7 +218,7 @@ class Service:
                 timeout_keep_alive=75,  # exporters send every 5 s by default
             )
         )
-        self._serving = asyncio.get_running_loop().create_task(_serve(self._server))
+        self._serving = asyncio.get_running_loop().create_task(run(self._server))
         while not self._server.started:
             if self._serving.done():
                 raise OSError(f"{config.http_host}:{config.http_port}: cannot listen there")
@@ -299,33 +302,10 @@ class Service:
             ("sessions", "Sessions in memory.", total(lambda tenant: tenant.sessions)),
             ("agents", "Agents in memory.", total(lambda tenant: tenant.ledger.agents)),
             ("waiting_corrections", "Not taken.", total(lambda tenant: len(tenant.mailboxes))),
+            ("open_incidents", "Incidents that are open.", lambda: self.fleets.open_incidents),
             ("waiting_agents", "Agents that wait for feedback.", lambda: self._hub.waiting),
             ("in_work_bytes", "Requests in work.", lambda: self.intake.waiting_bytes),
             ("ready", "1: spans are taken in.", lambda: float(self.intake.is_writable)),
         )
         for name, text, read in gauges:
             self.meters.gauge(name, text, read)
-
-
-def _audit_file(config: CollectorConfig) -> AuditFile | None:
-    """Return where the audit goes; beside a SQLite store, where nothing else is set."""
-    file = config.fleet.audit_file
-    if file is None and config.store.startswith("sqlite:"):
-        file = Path(config.store.removeprefix("sqlite:") + ".audit.jsonl")
-    if file is None:
-        return None
-    return AuditFile(
-        file, max_bytes=config.fleet.max_audit_bytes, keep_days=config.fleet.audit_days
-    )
-
-
-async def _serve(server: uvicorn.Server) -> None:
-    """Run the server; signals are ours to handle."""
-    config = server.config
-    if not config.loaded:
-        config.load()
-    server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    if not server.should_exit:
-        await server.main_loop()
-        await server.shutdown()

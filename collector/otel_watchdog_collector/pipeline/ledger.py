@@ -22,7 +22,6 @@ MAX_AGENTS: Final = 20_000
 
 MAX_NUMBER: Final = 1_000_000_000
 
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 _Number = TypeVar("_Number", int, float)
 
@@ -81,15 +80,12 @@ class Ledger:
         self._agents.move_to_end(key)
         self._changed[Table.AGENTS, key] = at
 
-    def observe(
-        self, observation: Observation, at: float, attributes: Mapping[str, Any] = _NOTHING
-    ) -> None:
+    def observe(self, observation: Observation, at: float) -> None:
         """Note what a session did.
 
         Args:
             observation: It.
             at: When it came, in seconds since the epoch.
-            attributes: Of the span that tells of it, for what it cost.
         """
         key = observation.session
         session = self._sessions.get(key)
@@ -104,7 +100,7 @@ class Ledger:
             session.update(agent=observation.agent, run=observation.run, runs=session["runs"] + 1)
             self._start(observation, at)
         elif type(observation) is ModelTurn or type(observation) is RunEnded:
-            self._go_on(observation, session["run"], at, attributes)
+            self._go_on(observation, session["run"], at)
         elif type(observation) is ToolResult:
             run = self._runs.get(f"{key}/{session['run']}")
             if run is not None:
@@ -202,13 +198,7 @@ class Ledger:
             self._runs.popitem(last=False)
         self._changed[Table.RUNS, key] = at
 
-    def _go_on(
-        self,
-        observation: ModelTurn | RunEnded,
-        run: str | None,
-        at: float,
-        attributes: Mapping[str, Any],
-    ) -> None:
+    def _go_on(self, observation: ModelTurn | RunEnded, run: str | None, at: float) -> None:
         ended = type(observation) is RunEnded
         key = (
             f"{observation.session}/{observation.run if isinstance(observation, RunEnded) else run}"
@@ -218,7 +208,7 @@ class Ledger:
             return
         known["turns"] = max(known["turns"], observation.turn)
         if isinstance(observation, ModelTurn):
-            run_figures.spend(known, observation, attributes)
+            run_figures.spend(known, observation)
         if ended:
             known["ended_at"] = observation.time or at
             known["error"] = observation.error

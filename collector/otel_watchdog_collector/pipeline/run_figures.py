@@ -6,7 +6,6 @@ from typing import Any, Final
 from otel_watchdog.evidence.effects import doing_of
 from otel_watchdog.evidence.exchanges import WRITE
 from otel_watchdog.model import ModelTurn, ToolOutcome, ToolResult
-from otel_watchdog.spending import cost_of
 
 NOTHING_YET: Final[Mapping[str, Any]] = {
     "tokens": 0,
@@ -20,18 +19,17 @@ NOTHING_YET: Final[Mapping[str, Any]] = {
 """Figures of a run that begins; `…_after` is what came after the turn of its first correction."""
 
 
-def spend(run: dict[str, Any], turn: ModelTurn, attributes: Mapping[str, Any]) -> None:
+def spend(run: dict[str, Any], turn: ModelTurn) -> None:
     """Add what a model call took.
 
     Args:
         run: The run's row.
         turn: The call.
-        attributes: Of its span, for what it cost.
     """
     for name, value in NOTHING_YET.items():  # a row from before there were figures
         run.setdefault(name, value)
     tokens = (turn.input_tokens or 0) + (turn.output_tokens or 0)
-    cost = cost_of(attributes)
+    cost = turn.cost_usd
     run["tokens"] += tokens
     if cost is not None:
         run["cost_usd"] = (run["cost_usd"] or 0.0) + cost

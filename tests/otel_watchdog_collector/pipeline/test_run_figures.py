@@ -13,11 +13,11 @@ def test_what_came_after_the_first_correction_is_told_apart():
     """A later correction moves nothing; the corrected turn itself came before."""
     run = dict(run_figures.NOTHING_YET)
 
-    run_figures.spend(run, turn(1), {"gen_ai.usage.cost": 0.25})
+    run_figures.spend(run, turn(1, cost_usd=0.25))
     run_figures.correct(run, 1)
-    run_figures.spend(run, turn(2), {"llm.cost.total": 0.5})
+    run_figures.spend(run, turn(2, cost_usd=0.5))
     run_figures.correct(run, 2)
-    run_figures.spend(run, turn(3), {})
+    run_figures.spend(run, turn(3))
 
     assert run == {
         "tokens": 300,
@@ -34,7 +34,7 @@ def test_a_row_from_before_there_were_figures_gets_them():
     """Rows are thawed from snapshots of older versions, too."""
     run = {"turns": 7}
 
-    run_figures.spend(run, turn(8), {})
+    run_figures.spend(run, turn(8))
     run_figures.deliver(run, ToolResult("s", 8, "write_file", ToolOutcome.OK))
 
     assert (run["tokens"], run["deliverables"]) == (100, 1)

@@ -1,11 +1,12 @@
 """What a span costs the fleet service, beside what it costs to unpack it at all.
 
-    python benchmarks/ingest.py --recordings <folder of OTLP/JSON> [--requests 300]
+    python benchmarks/ingest.py --recordings <folder of OTLP/JSON> [--requests 300] [--rotel <file>]
 
 Bodies of about a hundred spans are made of recordings, under fresh ids, and compressed.
 `bare` unpacks them in this process: gunzip, protobuf, nine attributes. `service` is another process
-that does everything: HTTP, journal on disk, dialects, all detectors, answers. Compared is CPU time
-a span; the ratio holds on any machine, the figures on this one.
+that does everything: HTTP, journal on disk, dialects, all detectors, answers. `rotel`, a collector
+in Rust (PyPI: `rotel`, its file `rotel-agent`), takes them in and passes them on by OTLP, and reads
+nothing of them. Compared is CPU time a span; the ratio holds on any machine, the figures on this.
 """
 
 import argparse
@@ -19,11 +20,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from rotel_agent import running
 
 SPANS_PER_BODY = 100
 WANTED = frozenset(
@@ -164,6 +167,16 @@ def start(folder):
     raise SystemExit("the service did not start")
 
 
+def passed_on(agent, warm, bodies):
+    """Return the CPU seconds that rotel needs to take bodies in and pass them on."""
+    with running(agent) as (pid, port):
+        post(port, warm)
+        before = cpu_seconds(pid)
+        post(port, bodies)
+        threading.Event().wait(1)  # it sends on what it has gathered
+        return cpu_seconds(pid) - before
+
+
 def post(port, bodies):
     """Send all bodies over one connection; return seconds of wall clock, and the slowest."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -174,7 +187,8 @@ def post(port, bodies):
         sent = time.perf_counter()
         connection.request("POST", "/v1/traces", body, headers)
         answer = connection.getresponse()
-        if answer.status != http.HTTPStatus.OK or answer.read():
+        answer.read()
+        if answer.status != http.HTTPStatus.OK:
             raise SystemExit(f"HTTP {answer.status}")
         times.append(time.perf_counter() - sent)
     return time.perf_counter() - began, sorted(times)
@@ -185,6 +199,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--recordings", required=True, help="folder of OTLP/JSON recordings")
     parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--rotel", help="file of the agent to compare with")
     given = parser.parse_args()
     bodies = bodies_of(groups_of(given.recordings), given.requests)
     warm, bodies = bodies[:20], bodies[20:]
@@ -202,7 +217,12 @@ def main():
         finally:
             service.terminate()
             service.wait(SECONDS_TO_START)
-    report(bodies, (bare_before + bare_after) / 2, used, wall, times)
+    cheap = (bare_before + bare_after) / 2
+    report(bodies, cheap, used, wall, times)
+    if given.rotel:
+        used = passed_on(given.rotel, warm, bodies)
+        spans = sum(count for _, count in bodies)
+        say(f"rotel    {used / spans * 1e6:6.1f} µs a span, x{used / cheap:.2f} of bare")
     say(f"memory   {empty:.0f} MiB after the first bodies, {full:.0f} MiB at the end")
 
 

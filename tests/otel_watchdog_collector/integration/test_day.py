@@ -13,7 +13,10 @@ from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake
 from otel_watchdog_collector.stores import open_store
 
-AGENTS = 500 if os.environ.get("OTEL_WATCHDOG_TEST_FULL") else 20
+FULL = bool(os.environ.get("OTEL_WATCHDOG_TEST_FULL"))
+"""Whether to take the minutes that the whole test needs."""
+
+AGENTS = 500 if FULL else 20
 ROUNDS = 72
 SECONDS_A_ROUND = 1200
 ROUNDS_A_CONVERSATION = 6
@@ -75,7 +78,7 @@ async def live(store, agent_spans):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(2400 if FULL else 500)
 def test_memory_and_disk_stay_flat_for_a_day(agent_spans, tmp_path):
     """A new conversation for each agent every two hours: nothing grows once the first are forgotten."""
     store = open_store(f"sqlite:{tmp_path}/w.db")

@@ -142,7 +142,7 @@ def replayed(port, spans, on_step=lambda _: None):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(2400 if FULL else 500)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_kills_lose_and_double_nothing(kind, request, serve, agent_spans, tmp_path, monkeypatch):
     """Each agent gets the corrections that it gets of a service that never died, each once."""

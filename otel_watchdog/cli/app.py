@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from otel_watchdog.cli import dashboards, langfuse, signal
+from otel_watchdog.cli.calibrate import EPILOG as CALIBRATE_EPILOG, calibrate
 from otel_watchdog.cli.demo import demo
 from otel_watchdog.cli.doctor import EPILOG as DOCTOR_EPILOG, doctor
 from otel_watchdog.cli.fleet import report
@@ -20,6 +21,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command(epilog=EPILOG)(replay)
 app.command(epilog=DOCTOR_EPILOG)(doctor)
+app.command(epilog=CALIBRATE_EPILOG)(calibrate)
 app.command()(report)
 app.add_typer(signal.app)
 app.add_typer(langfuse.app)

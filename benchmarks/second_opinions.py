@@ -1,6 +1,6 @@
 """Whether second opinions without a model find what rules miss, at how many false alarms.
 
-    python -m benchmarks.second_opinions --corpus PATH [--embedding FOLDER]
+    python benchmarks/second_opinions.py --corpus PATH [--embedding FOLDER]
 
 Two measures, each over one agent's texts in order, begun anew when a user speaks. *Novelty*: of a
 text's words, the share that the session has not seen; it fires where several in a row bring too
@@ -141,10 +141,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--corpus", type=Path, required=True, help="labelled runs, one a line")
+    parser.add_argument("--corpus", type=Path, help="labelled runs, one a line")
     parser.add_argument("--embedding", type=Path, help="folder of the unpacked package wordllama")
     options = parser.parse_args()
-    labelled = corpus(options.corpus)
+    labelled = corpus(options.corpus) if options.corpus else []
     runs = [*labelled, *suite(), *cases()]
     verdicts = judge(runs)
     missed = {

@@ -115,6 +115,20 @@ def detectors_of(config: WatchdogConfig, *, agents: str | None = None) -> tuple[
     return tuple(detectors)
 
 
+def options_of(config: WatchdogConfig) -> dict[str, Options]:
+    """Return the options of the detectors that settings ask for, by name, defaults included.
+
+    Raises:
+        ConfigError: A detector does not exist.
+    """
+    found: dict[str, Options] = {}
+    for made in _chosen(config, [(("detectors",), config.detectors)]):
+        known = inspect.signature(made.make).parameters.values()
+        defaults = {one.name: one.default for one in known if one.default is not one.empty}
+        found[made.make.name] = defaults | made.options  # type: ignore[attr-defined] # a plug-in's class
+    return found
+
+
 def policy_of(config: WatchdogConfig) -> Policy:
     """Return the policy that settings ask for, made anew.
 

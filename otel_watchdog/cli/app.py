@@ -15,6 +15,7 @@ COMMANDS: Final = (
     "demo",
     "replay",
     "doctor",
+    "calibrate",
     "report",
     "signal",
     "langfuse",

@@ -2,8 +2,6 @@
 
 import io
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,10 +9,10 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from otel_watchdog import replay as recorded
 from otel_watchdog.cli import report, stored
+from otel_watchdog.cli.bar import reading
 from otel_watchdog.cli.safe import safe
 from otel_watchdog.config import Profile, WatchdogConfig
 from otel_watchdog.errors import ConfigError, InputError
@@ -26,9 +24,6 @@ EXIT_BAD_INPUT: Final = 2
 """Exit code where a file cannot be read, or an option or setting is wrong."""
 
 STANDARD_INPUT: Final = "-"
-
-_MIN_BAR_BYTES: Final = 1_000_000
-"""Files below it are read before a bar could be seen."""
 
 _MODES: Final = "|".join(mode.label for mode in Mode)
 
@@ -131,7 +126,7 @@ def replay(  # noqa: PLR0913 - the command's options
     failed = False
     for file, *also in [files] if together else [[file] for file in files]:
         try:
-            with _progress(file) as bar:
+            with reading(file) as bar:
                 for run in recorded.read(
                     stored.opened(file),
                     also=[stored.opened(one) for one in also],
@@ -200,56 +195,3 @@ class _Human:
     def show(self, run: recorded.ReplayedRun) -> None:
         for part in report.lines(run, {one.value for one in self._shown}):
             self._console.print(part)
-
-
-class _Bar:
-    """A progress bar that steps aside while a run is shown."""
-
-    def __init__(self, progress: Progress | None, total: int | None) -> None:
-        self._progress = progress
-        self._task = progress.add_task("reading", total=total) if progress else None
-
-    def advance(self, size: int) -> None:
-        if self._progress is not None and self._task is not None:
-            if not self._progress.live.is_started:
-                self._progress.start()
-            self._progress.advance(self._task, size)
-
-    def pause(self) -> None:
-        if self._progress is not None and self._progress.live.is_started:
-            self._progress.stop()
-
-
-@contextmanager
-def _progress(file: str) -> Iterator[_Bar]:
-    """Show how far a file was read, if a person looks on."""
-    size = _size(file)
-    small = size is not None and size < _MIN_BAR_BYTES
-    if small or not sys.stderr.isatty():
-        yield _Bar(None, None)
-        return
-    progress = Progress(
-        TextColumn("reading"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    bar = _Bar(progress, size)
-    try:
-        yield bar
-    finally:
-        bar.pause()
-
-
-def _size(file: str) -> int | None:
-    """Return a file's size in bytes; `None` if it is not known."""
-    if file == STANDARD_INPUT:
-        return None
-    try:
-        return Path(file).stat().st_size or None
-    except (OSError, ValueError):
-        return 0

@@ -2,7 +2,7 @@
 # Each sets up .venv first, if it is not there or older than what it is made from.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-adapters test-backends test-dropin dashboards screenshots lock-backends check static docs pages contracts format bench bench-quality lock lock-adapters clean
+.PHONY: help demo test test-adapters test-backends test-dropin test-pages dashboards screenshots lock-backends lock-pages check static docs pages contracts format bench bench-quality lock lock-adapters clean
 
 BIN := .venv/bin
 ADAPTERS := openai-3 openai-2 crewai
@@ -49,6 +49,11 @@ test-backends: $(BACKENDS:%=.venv-backends/%/ready) ## Phoenix, MLflow and Prome
 	@$(BIN)/pytest -q tests/integration/backends
 	@PYTHONPATH=. .venv-backends/langfuse4/bin/python -m pytest -q -p no:cacheprovider --override-ini addopts= \
 		--import-mode=importlib tests/otel_watchdog/reviews tests/contracts/langfuse
+
+# The browser is Debian's; what drives it, and what looks for faults, has an environment of its own.
+test-pages: .venv-pages/ready ## the fleet's pages in a real browser
+	@sh requirements/pages/prepare.sh
+	@.venv-pages/bin/python -m pytest -q tests/integration/pages
 
 dashboards: .venv-backends/dashboards/ready ## write the dashboards anew
 	@.venv-backends/dashboards/bin/python dashboards/build.py
@@ -112,6 +117,15 @@ lock-adapters: .venv/ready ## pin what the adapters' frameworks need anew
 			-o requirements/adapters/$$name.txt || exit; \
 	done
 
+lock-pages: .venv/ready ## pin what the tests of the pages need anew
+	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
+	@$(BIN)/uv pip compile pyproject.toml collector/pyproject.toml requirements/pages/browser.in \
+		--extra otlp --extra pydantic-ai --group build --group test -c $(CONSTRAINTS) \
+		--universal --python-version 3.11 --only-binary :all: \
+		--generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package otel-watchdog \
+		--annotation-style line --custom-compile-command "make lock-pages" --quiet \
+		-o requirements/pages/browser.txt
+
 lock-backends: .venv/ready ## pin what the servers of the tests need anew
 	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
 	@for name in $(BACKENDS); do \
@@ -123,7 +137,7 @@ lock-backends: .venv/ready ## pin what the servers of the tests need anew
 	done
 
 clean: ## remove .venv and everything built
-	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
+	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .venv-pages .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: $(CONSTRAINTS) pyproject.toml collector/pyproject.toml
@@ -145,6 +159,15 @@ clean: ## remove .venv and everything built
 	@$(BIN)/python -c 'import hatchling.build; hatchling.build.build_editable(".venv-dropin/$*")'
 	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 		--no-index --no-deps .venv-dropin/$*/*.whl
+	@touch $@
+
+.venv-pages/ready: requirements/pages/browser.txt pyproject.toml collector/pyproject.toml .venv/ready
+	@echo "Installing the packages for the pages' tests into .venv-pages."
+	@$(BIN)/python -m venv --clear .venv-pages
+	@.venv-pages/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--only-binary :all: --no-deps --require-hashes -r $<
+	@.venv-pages/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--no-index --no-deps --no-build-isolation -e . -e collector
 	@touch $@
 
 .venv-backends/%/ready: requirements/backends/%.txt .venv/ready

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LISTS = sorted((ROOT / "requirements").glob("dropin/*.txt"))
+LISTS = sorted(
+    path for kind in ("dropin", "pages") for path in (ROOT / "requirements" / kind).glob("*.txt")
+)
 PINNED = [path for path in LISTS if path.with_suffix(".in").exists()]
 
 
@@ -25,7 +27,8 @@ def test_each_asked_for_is_pinned():
     """`make lock` was run after the last change."""
     missing = [
         path.stem
-        for path in (ROOT / "requirements" / "dropin").glob("*.in")
+        for kind in ("dropin", "pages")
+        for path in (ROOT / "requirements" / kind).glob("*.in")
         if not path.with_suffix(".txt").exists()
     ]
 

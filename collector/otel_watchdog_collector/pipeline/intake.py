@@ -57,6 +57,7 @@ class Intake:
         on_judged: Called with the tenant and each batch that was judged, and the time.
         on_signs: Called with the tenant and what was seen of its agents, and the time; not for
             what is replayed.
+        on_kept: Called with rows once they are in the store.
     """
 
     def __init__(  # noqa: PLR0913 - it wires the pipeline's ends
@@ -69,6 +70,7 @@ class Intake:
         publish: Publish,
         on_judged: Callable[[str, Batch, float], None],
         on_signs: Callable[[str, Sequence[Sign], float], None] = lambda *_: None,
+        on_kept: Callable[[Sequence[Row]], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._config = config
@@ -77,6 +79,7 @@ class Intake:
         self._publish = publish
         self._on_judged = on_judged
         self._on_signs = on_signs
+        self._on_kept = on_kept
         self._keeping: list[asyncio.Future[None]] = []
         self._tenants: dict[str, Tenant] = {}
         self._limits = Limits(config.max_attributes, config.max_attribute_chars)
@@ -89,6 +92,8 @@ class Intake:
         """Those that `publish` makes; they go into the store with the next commit."""
         self._seq = 0
         self._journal_bytes = 0
+        self._gathered_at = 0.0
+        self._hurried = False
         self._snapshot_at = clock()
         self._pruned_at = clock()
         self._task: asyncio.Task[None] | None = None
@@ -121,6 +126,7 @@ class Intake:
                 expiry_seconds=self._config.expiry_seconds,
                 meters=self._meters,
                 publish=self._publish,
+                history_chars=self._config.history_chars,
             )
         return tenant
 
@@ -200,6 +206,11 @@ class Intake:
         self._wake.set()
         await kept
 
+    def hurry(self) -> None:
+        """Have rows written at once: somebody looks at them."""
+        self._hurried = True
+        self._wake.set()
+
     async def _run(self) -> None:
         while self._task is not None or self._waiting:
             if not self._waiting:
@@ -223,8 +234,9 @@ class Intake:
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
         group = self._take_group()
+        self._gather_when_due(idle=not group)
         try:
-            if group or self._rows or self._keeping or self.parcels or self._gather():
+            if group or self._rows or self._keeping or self.parcels:
                 await self._commit(group)
         except Exception as error:
             for waiting in group:
@@ -255,10 +267,17 @@ class Intake:
             group.append(waiting)
         return group
 
-    def _gather(self) -> bool:
+    def _gather_when_due(self, *, idle: bool) -> None:
+        """Take rows to be written along: each second under load, and when there is time."""
+        now = asyncio.get_running_loop().time()
+        if idle or self._hurried or now - self._gathered_at >= FLUSH_SECONDS:
+            self._hurried = False
+            self._gathered_at = now
+            self._gather()
+
+    def _gather(self) -> None:
         for tenant in self._tenants.values():
             self._rows += tenant.ledger.take()
-        return bool(self._rows)
 
     async def _commit(self, group: Sequence[_Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
@@ -268,6 +287,7 @@ class Intake:
         self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
         self.is_writable = True
         self._rows = self._rows[len(rows) :]
+        self._on_kept(rows)
         self._keeping = self._keeping[len(keeping) :]
         for kept in keeping:
             if not kept.done():
@@ -282,6 +302,7 @@ class Intake:
         snapshot = Snapshot(self._seq, body)
         await self._in_writer(lambda: self._store.save_snapshot(snapshot, rows, parcels))
         self._rows = self._rows[len(rows) :]
+        self._on_kept(rows)
         self.parcels = self.parcels[len(parcels) :]
         self._journal_bytes = 0
         self._snapshot_at = self._clock()

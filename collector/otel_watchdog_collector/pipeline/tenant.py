@@ -19,6 +19,7 @@ from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.facts import Letter
 from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.pipeline.history import History
 from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
@@ -48,6 +49,7 @@ class Tenant:
         expiry_seconds: Age at which a letter is thrown away.
         meters: Counts.
         publish: Called with each correction.
+        history_chars: Characters of a text that are kept of what agents do; 0: nothing is.
     """
 
     def __init__(
@@ -58,9 +60,11 @@ class Tenant:
         expiry_seconds: float,
         meters: Meters,
         publish: Publish,
+        history_chars: int = 0,
     ) -> None:
         self.name = name
         self.ledger = Ledger(name, config.max_sessions)
+        self.history = History(name, history_chars)
         self.mailboxes = Mailboxes(config.max_sessions)
         self.seen = Seen()
         self._expiry_seconds = expiry_seconds
@@ -156,6 +160,7 @@ class Tenant:
         """Return all that it knows."""
         beside = {
             "ledger": self.ledger,
+            "history": self.history.freeze(),
             "mailboxes": self.mailboxes,
             "seen": self.seen,
             "mode": self.mode,
@@ -185,6 +190,8 @@ class Tenant:
             },
         )
         self.ledger = beside["ledger"]
+        if "history" in beside:
+            self.history.thaw(beside["history"])
         self.mailboxes = beside["mailboxes"]
         self.seen = beside["seen"]
         self._engine.current = beside["mode"]
@@ -204,22 +211,23 @@ class Tenant:
         spans = [batch.spans[index] for index in fresh]
         if len(spans) < len(batch.spans):
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
-        engine, ledger = self._engine, self.ledger
+        engine, ledger, history = self._engine, self.ledger, self.history
         names: dict[int, str | None] = {}
         for index, observations in self._stream.observe(spans):
+            resource = batch.resources[batch.resource_of[fresh[index]]]
+            service = service_of(resource.attributes)
             for observation in observations:
-                ledger.observe(observation, at)
+                ledger.observe(observation, at, service)
+                history.observe(observation, ledger.agent_of(observation.session), service)
                 self._known.add(observation.session)
                 correction = engine.observe(observation)
                 if correction is not None:
-                    resource = batch.resources[batch.resource_of[fresh[index]]]
                     self._correct(correction, spans[index], resource, at)
             if observations:
                 names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
-                resource = batch.resources[batch.resource_of[fresh[index]]]
-                service = service_of(resource.attributes)
                 self.signs += signs_of(observations, spans[index], service, agent)
         self._hear(batch, names, at)
+        ledger.add(history.take(at))
 
     def _hear(self, batch: Batch, names: Mapping[int, str | None], at: float) -> None:
         """Note whose spans came; a service's spans without an agent's name are the service's.
@@ -298,6 +306,7 @@ class Tenant:
         for key in gone:
             self._engine.forget(key)
         self.ledger.forget(gone)
+        self.history.forget(gone)
         self._known &= known
 
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:

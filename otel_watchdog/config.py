@@ -158,6 +158,10 @@ class WatchdogConfig(BaseSettings):
     max_open_spans: int = Field(default=10_000, ge=16, le=1_000_000)
     """Open spans of agents kept in memory; the oldest is dropped first. Read at start."""
 
+    heartbeat_seconds: float = Field(default=0.0, ge=0, le=300, allow_inf_nan=False)
+    """Seconds between heartbeats for a fleet service, log records that tell of open spans; 15 to 30
+    is usual, 0: none. They need a logger provider with an exporter. Read at start."""
+
     redact: bool = True
     """Whether secrets and long values are taken out of what is quoted on spans and in messages."""
 

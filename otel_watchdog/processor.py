@@ -20,6 +20,7 @@ from otel_watchdog.detectors import Detector
 from otel_watchdog.dialects import Dialect
 from otel_watchdog.engine import Watchdog
 from otel_watchdog.fan_out import FanOut
+from otel_watchdog.heartbeat import heartbeat_of
 from otel_watchdog.live_spans import LiveSpan
 from otel_watchdog.model import Correction, Mode, Observation, Outcome, RunStarted, Suppressed
 from otel_watchdog.policies import Policy
@@ -109,6 +110,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         self._on_error = on_error
         self._failed: dict[str, int] = {}
         self._aftermath.listen(policy)
+        self._heartbeat = heartbeat_of(self._config, self._open_spans, self._fail)
         self._off = self._config.mode is Mode.OFF
         self._closed = False
         self._lock = Lock()
@@ -185,6 +187,8 @@ class WatchdogSpanProcessor(SpanProcessor):
         self._off = self._closed = True
         self._channels.close()
         self._reloader.close()
+        if self._heartbeat is not None:
+            self._heartbeat.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - nothing waits
         """Return true: nothing is held back."""
@@ -214,6 +218,8 @@ class WatchdogSpanProcessor(SpanProcessor):
             span,
             parent_context if parent_context is not None else get_current(),
         )
+        if self._heartbeat is not None:
+            self._heartbeat.touch()
 
     def _ended(self, span: ReadableSpan, scope: Scope) -> None:
         if self._off:

@@ -399,7 +399,7 @@ HEARTBEAT_IDLE_SECONDS: Final = "watchdog.idle_seconds"
 """double; time since a span of an agent last began or ended."""
 
 HEARTBEAT_NAMES: Final = "watchdog.open_span.names"
-"""list of strings; names of open spans, the oldest first, 32 at most."""
+"""list of strings; names of open spans, the newest last, 32 at most."""
 
 HEARTBEAT_AGES: Final = "watchdog.open_span.ages"
 """list of doubles; seconds for which each of them has been open."""

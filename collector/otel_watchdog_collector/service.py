@@ -4,7 +4,6 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
@@ -16,10 +15,10 @@ from otel_watchdog_collector import feedback
 from otel_watchdog_collector.access import Access
 from otel_watchdog_collector.api import Deps, make_api
 from otel_watchdog_collector.clock import WallClock, system_wall_clock
-from otel_watchdog_collector.config import CollectorConfig, Loaded
+from otel_watchdog_collector.config import Loaded
 from otel_watchdog_collector.exporters import Forwarder, correction_request, outcome_request
 from otel_watchdog_collector.facts import Entry, Kind, Parcel
-from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Switches
+from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Shelf, Switches
 from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
@@ -73,14 +72,18 @@ class Service:
             on_kept=self._live.note,
         )
         self.fleets = Keeper(
-            self._store,
+            Shelf(
+                self._store,
+                self.intake.keep,
+                AuditFile.of(config.fleet, store=config.store),
+                clock,
+                self.meters,
+            ),
             config.fleet,
-            keep=self.intake.keep,
             clock=clock,
             meters=self.meters,
             switches=Switches(config.fleet.pause_file),
             heartbeat_seconds=config.heartbeat_seconds,
-            audit_file=_audit_file(config),
             actor=Actor(clock),
             prober=Prober(config.fleet.probes),
         )
@@ -313,18 +316,6 @@ class Service:
         )
         for name, text, read in gauges:
             self.meters.gauge(name, text, read)
-
-
-def _audit_file(config: CollectorConfig) -> AuditFile | None:
-    """Return where the audit goes; beside a SQLite store, where nothing else is set."""
-    file = config.fleet.audit_file
-    if file is None and config.store.startswith("sqlite:"):
-        file = Path(config.store.removeprefix("sqlite:") + ".audit.jsonl")
-    if file is None:
-        return None
-    return AuditFile(
-        file, max_bytes=config.fleet.max_audit_bytes, keep_days=config.fleet.audit_days
-    )
 
 
 async def _serve(server: uvicorn.Server) -> None:

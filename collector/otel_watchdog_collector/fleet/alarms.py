@@ -51,6 +51,12 @@ class Alarms:
                 "incident-closed", now, agent=state.id, incident=found.id, kind=kind.value
             )
 
+    def is_outage(self, state: AgentState) -> bool:
+        """Say whether other agents fail at this one's provider now: restarts cannot help."""
+        provider = self._provider_of(state)
+        kind = IncidentKind.PROVIDER_OUTAGE
+        return provider is not None and self._incidents.others_in(kind, provider, state.id)
+
     def judge(self, state: AgentState, answers: Mapping[ConditionType, Answer], now: float) -> None:
         """Raise and clear what conditions say; `Unknown` does neither."""
         auth = answers[ConditionType.AUTHENTICATED]

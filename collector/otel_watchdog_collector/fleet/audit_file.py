@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from otel_watchdog_collector.fleet_config import FleetConfig
 from otel_watchdog_collector.health import AuditEntry
 
 MAX_FILE_DAYS: Final = 7
@@ -33,6 +34,16 @@ class AuditFile:
         self._file = file
         self._max_bytes = max_bytes
         self._keep_days = keep_days
+
+    @classmethod
+    def of(cls, config: FleetConfig, *, store: str) -> "AuditFile | None":
+        """Return the one that the settings name, or the one beside a SQLite store; `None`: none."""
+        file = config.audit_file
+        if file is None and store.startswith("sqlite:"):
+            file = Path(store.removeprefix("sqlite:") + ".audit.jsonl")
+        if file is None:
+            return None
+        return cls(file, max_bytes=config.max_audit_bytes, keep_days=config.audit_days)
 
     def append(self, entries: Sequence[AuditEntry], now: float) -> None:
         """Write entries, a line each; they are on the disk when it returns.

@@ -36,8 +36,10 @@ class Evidence:
     @property
     def last_seen_at(self) -> float | None:
         """When it was last heard of."""
-        seen = [at for at in (self.last_span_at, self.last_beat_at) if at is not None]
-        return max(seen) if seen else None
+        span_at, beat_at = self.last_span_at, self.last_beat_at
+        if span_at is None or beat_at is None:
+            return beat_at if span_at is None else span_at
+        return max(span_at, beat_at)
 
     @property
     def queued(self) -> int | None:

@@ -74,7 +74,7 @@ class Healer:
         self._alarms.raise_(IncidentKind.WEDGE, state, cause, now)
 
     def plan(
-        self, state: AgentState, mode: HealingMode, now: float, *, restarting: int
+        self, state: AgentState, mode: HealingMode, now: float, restarting: Callable[[], int]
     ) -> list[Action]:
         """Return what is to be done to an agent as it is now.
 
@@ -82,14 +82,14 @@ class Healer:
             state: It.
             mode: What may be done.
             now: In seconds since the epoch.
-            restarting: Restarts that are in work in the fleet.
+            restarting: Counts the restarts that are in work in the fleet.
         """
         idle = state.paused is None and state.restarting_since is None
-        if not idle or not state.liveness.is_dead:
+        if not idle or not state.liveness.is_dead or self._alarms.is_outage(state):
             return []
         config = self._config
         acts = mode is HealingMode.HEAL and self._action_seconds(state.id) is not None
-        if acts and restarting >= config.max_restarts_at_once:
+        if acts and restarting() >= config.max_restarts_at_once:
             return []
         ladder = state.ladder if acts else state.shadow
         step = ladder.climb(now, config.backoff_seconds, config.crash_loop_after)

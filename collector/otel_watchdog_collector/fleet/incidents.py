@@ -159,6 +159,13 @@ class Incidents:
         del self._open[found.id]
         return found
 
+    def others_in(self, kind: IncidentKind, scope: str, agent: str) -> bool:
+        """Say whether other agents of a scope are in an incident of a kind now."""
+        return any(
+            incident.kind is kind and incident.scope == scope and incident.active.keys() - {agent}
+            for incident in self._open.values()
+        )
+
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Go on with an incident that was open.
 

@@ -3,39 +3,32 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final
 
-from otel_watchdog.errors import WatchdogError
 from otel_watchdog.model import Mode
 from otel_watchdog_collector.clock import WallClock
 from otel_watchdog_collector.facts import Row, Table
 from otel_watchdog_collector.fleet import records
 from otel_watchdog_collector.fleet.actions import Actor
 from otel_watchdog_collector.fleet.activity import activity
-from otel_watchdog_collector.fleet.audit_file import AuditFile
 from otel_watchdog_collector.fleet.healer import Action
 from otel_watchdog_collector.fleet.probes import Prober
-from otel_watchdog_collector.fleet.reconciler import Changes, Fleet
+from otel_watchdog_collector.fleet.reconciler import Fleet
+from otel_watchdog_collector.fleet.shelf import Shelf
 from otel_watchdog_collector.fleet.switches import Switches
 from otel_watchdog_collector.fleet_config import ActionConfig, FleetConfig
-from otel_watchdog_collector.health import HealingMode, Report, Sign, iso
+from otel_watchdog_collector.health import HealingMode, Report, Sign
 from otel_watchdog_collector.meters import Meters
-from otel_watchdog_collector.stores import Store
-from otel_watchdog_collector.stores.base import Query
 from otel_watchdog_collector.wire import Batch
 
 HEALING: Final = "healing"
 """Id of the row that holds what people set."""
 
-KEEP_SECONDS: Final = 10.0
-"""Seconds that the store has to keep a decision before it is acted upon; else it is dropped."""
+SWEPT: Final = "swept"
+"""Id of the row that holds when all agents were last looked at."""
 
-_PAGE: Final = 1000
 _DAY: Final = 86_400.0
-
-Keep: TypeAlias = Callable[[Sequence[Row]], Awaitable[None]]
-"""Keeps rows; returns when they are in the store."""
 
 _logger = logging.getLogger(__name__)
 
@@ -44,46 +37,39 @@ class Keeper:
     """Keeps the fleets of all tenants.
 
     Args:
-        store: Where to read what was kept.
+        shelf: Where what is known is kept.
         config: Settings.
-        keep: Keeps rows.
         clock: Time of day.
         meters: Counts.
         switches: The kill switches.
         heartbeat_seconds: After which a heartbeat is old.
-        audit_file: Where audit lines go, beside the store.
         actor: Runs actions.
         prober: Asks providers.
     """
 
     def __init__(  # noqa: PLR0913 - it wires the fleet's parts
         self,
-        store: Store,
+        shelf: Shelf,
         config: FleetConfig,
         *,
-        keep: Keep,
         clock: WallClock,
         meters: Meters,
         switches: Switches,
         heartbeat_seconds: float,
-        audit_file: AuditFile | None,
         actor: Actor,
         prober: Prober,
     ) -> None:
-        self._store = store
+        self._shelf = shelf
         self._config = config
-        self._keep = keep
         self._clock = clock
         self._meters = meters
         self._switches = switches
         self._heartbeat_seconds = heartbeat_seconds
-        self._audit_file = audit_file
         self._actor = actor
         self._prober = prober
         self._fleets: dict[str, Fleet] = {}
         self._modes: dict[str, HealingMode] = {}
         self._acting: set[asyncio.Task[None]] = set()
-        self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def recover(self) -> None:
@@ -92,17 +78,19 @@ class Keeper:
         Raises:
             StoreError: The store cannot be read.
         """
-        for tenant in self._store.tenants(Table.FLEET):
-            row = self._store.row(Table.FLEET, tenant, HEALING)
+        for tenant in self._shelf.tenants(Table.FLEET):
+            row = self._shelf.row(Table.FLEET, tenant, HEALING)
             if row is not None:
                 self._modes[tenant] = HealingMode(row.fields["mode"])
                 self._switches.set(tenant, on=bool(row.fields["paused"]))
-        for tenant in self._store.tenants(Table.CONDITIONS):
+        for tenant in self._shelf.tenants(Table.CONDITIONS):
             fleet = self._fleet(tenant)
             may_act = self.acting(tenant) is HealingMode.HEAL
-            for row in reversed(list(self._rows(Table.CONDITIONS, tenant))):
-                fleet.restore(row.id, row.fields, may_act=may_act)
-            for row in self._rows(Table.INCIDENTS, tenant, {"state": "open"}):
+            last = self._shelf.row(Table.FLEET, tenant, SWEPT)
+            swept_at = last.fields["at"] if last is not None else None
+            for row in reversed(list(self._shelf.rows(Table.CONDITIONS, tenant))):
+                fleet.restore(row.id, row.fields, may_act=may_act, swept_at=swept_at)
+            for row in self._shelf.rows(Table.INCIDENTS, tenant, {"state": "open"}):
                 with contextlib.suppress(KeyError, TypeError, ValueError):
                     fleet.incidents.restore(row.fields["kept"])
         for one in self._config.agents:
@@ -125,8 +113,8 @@ class Keeper:
             await asyncio.wait(self._acting, timeout=seconds)
         for acting in self._acting:
             acting.cancel()
-        for tenant in self._fleets:
-            await self._publish(tenant)
+        for tenant, fleet in self._fleets.items():
+            await self._shelf.put(tenant, fleet.take_all())
 
     def note(self, tenant: str, signs: Sequence[Sign], at: float) -> None:
         """Take in what was seen of agents."""
@@ -153,15 +141,9 @@ class Keeper:
             probes = {}
             if self._config.probes and mode is not HealingMode.OFF:
                 probes = await self._prober.ask(fleet.providers())
-            actions = fleet.sweep(self._clock(), mode, probes)
-            kept = await self._publish(tenant)
-            for action in actions:
-                if kept:
-                    self._spawn(self._act(tenant, action))
-                else:
-                    fleet.finished(action, self._clock(), ok=False)
-        if self._audit_file is not None:
-            await asyncio.to_thread(self._audit_file.prune, self._clock())
+            for actions in fleet.sweeping(self._clock(), mode, probes):
+                await self._do(tenant, actions)
+        await self._shelf.prune()
 
     def mode(self, tenant: str) -> HealingMode:
         """See `FleetControl.mode`."""
@@ -182,8 +164,8 @@ class Keeper:
     def activity(self, tenant: str, days: int) -> Mapping[str, Any]:
         """See `FleetControl.activity`."""
         now = self._clock()
-        entries = self._rows(Table.AUDIT, tenant, since=now - (days + 1) * _DAY)
-        agents = self._rows(Table.CONDITIONS, tenant)
+        entries = self._shelf.rows(Table.AUDIT, tenant, since=now - (days + 1) * _DAY)
+        agents = self._shelf.rows(Table.CONDITIONS, tenant)
         return activity(
             (row.fields for row in reversed(list(entries))),
             ((row.id, row.fields) for row in agents),
@@ -239,6 +221,17 @@ class Keeper:
                 self._meters.add("internal_errors_total")
                 _logger.exception("a look at the fleet failed")
 
+    async def _do(self, tenant: str, actions: Sequence[Action]) -> None:
+        """Keep what was decided, then do it: after a restart of ours nothing is done twice."""
+        fleet = self._fleet(tenant)
+        rows = [self._row(tenant, SWEPT, {"at": fleet.swept_at})]
+        kept = await self._publish(tenant, rows)
+        for action in actions:
+            if kept:
+                self._spawn(self._act(tenant, action))
+            else:
+                fleet.finished(action, self._clock(), ok=False)
+
     async def _act(self, tenant: str, action: Action) -> None:
         fleet = self._fleet(tenant)
         state = fleet.agents.get(action.agent)
@@ -251,24 +244,7 @@ class Keeper:
 
     async def _publish(self, tenant: str, rows: Sequence[Row] = ()) -> bool:
         """Keep what changed; return whether it is in the store."""
-        changes = self._fleet(tenant).take()
-        rows = [*rows, *_rows_of(tenant, changes, self._clock())]
-        if changes.audit and self._audit_file is not None:
-            async with self._writing:
-                try:
-                    await asyncio.to_thread(self._audit_file.append, changes.audit, self._clock())
-                except OSError as error:
-                    self._meters.add("internal_errors_total")
-                    _logger.error("the audit file cannot be written: %s", error)  # noqa: TRY400 - the place says it all
-        if not rows:
-            return True
-        try:
-            async with asyncio.timeout(KEEP_SECONDS):
-                await self._keep(rows)
-        except (TimeoutError, WatchdogError) as error:
-            _logger.warning("what the fleet decided is not kept: %s", type(error).__name__)
-            return False
-        return True
+        return await self._shelf.put(tenant, self._fleet(tenant).take(), rows)
 
     def _spawn(self, work: Awaitable[Any]) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
@@ -276,11 +252,11 @@ class Keeper:
         task.add_done_callback(self._acting.discard)
 
     def _settings(self, tenant: str) -> Row:
-        fields = {
-            "mode": self.mode(tenant).value,
-            "paused": "api" in self._switches.on(tenant),
-        }
-        return Row(table=Table.FLEET, tenant=tenant, id=HEALING, at=self._clock(), fields=fields)
+        paused = "api" in self._switches.on(tenant)
+        return self._row(tenant, HEALING, {"mode": self.mode(tenant).value, "paused": paused})
+
+    def _row(self, tenant: str, name: str, fields: Mapping[str, Any]) -> Row:
+        return Row(table=Table.FLEET, tenant=tenant, id=name, at=self._clock(), fields=fields)
 
     def _how(self, tenant: str, agent: str) -> ActionConfig | None:
         """Return how an agent is acted on; `None`: not at all."""
@@ -311,31 +287,3 @@ class Keeper:
     def _fail(self, agent: str, error: Exception) -> None:
         self._meters.add("internal_errors_total")
         _logger.warning("agent %r cannot be judged: %r", agent, error)
-
-    def _rows(
-        self,
-        table: Table,
-        tenant: str,
-        where: Mapping[str, str] | None = None,
-        since: float | None = None,
-    ) -> Iterator[Row]:
-        """Yield all rows, the latest first."""
-        before: tuple[float, str] | None = None
-        while True:
-            page = self._store.rows(Query(table, tenant, where or {}, before, _PAGE, since))
-            yield from page
-            if len(page) < _PAGE:
-                return
-            before = (page[-1].at, page[-1].id)
-
-
-def _rows_of(tenant: str, changes: Changes, now: float) -> Iterator[Row]:
-    for state in changes.agents:
-        yield Row(table=Table.CONDITIONS, tenant=tenant, id=state.id, at=now, fields=state.fields())
-    for incident in changes.incidents:
-        yield Row(
-            table=Table.INCIDENTS, tenant=tenant, id=incident.id, at=now, fields=incident.fields()
-        )
-    for entry in changes.audit:
-        fields = {**entry.as_json(), "time": iso(entry.at)}
-        yield Row(table=Table.AUDIT, tenant=tenant, id=entry.id, at=entry.at, fields=fields)

@@ -11,6 +11,9 @@ from otel_watchdog_collector.health import Liveness
 CADENCE_SLACK: Final = 0.25
 """Share of its cadence by which an agent may be late."""
 
+_WAITING: Final = frozenset({Liveness.NO_OUTPUT, Liveness.SHELL_PROMPT})
+"""What an agent looks like that backs off from a provider which fails."""
+
 
 class Verdict(NamedTuple):
     """What an agent is, and why."""
@@ -40,6 +43,8 @@ def classify(seen: Evidence, declared: AgentConfig | None, moment: Moment) -> Ve
     bad = found.liveness.is_dead or found.liveness is Liveness.AUTH_REQUIRED
     if bad and is_booting(seen, moment):
         return Verdict(Liveness.UNKNOWN, "it was launched a moment ago")
+    if found.liveness in _WAITING and seen.failed >= moment.config.outage_streak:
+        return Verdict(Liveness.UNKNOWN, "it waits while its model provider fails")
     return found
 
 

@@ -4,26 +4,25 @@ Pure: no thread, I/O or clock of its own. Whoever calls `sweep` hands in the tim
 actions that it returns; whatever is to be kept or told is there to `take`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from otel_watchdog_collector.fleet import conditions as judge
 from otel_watchdog_collector.fleet.agents import AgentState, Pause, thawed
 from otel_watchdog_collector.fleet.alarms import Alarms
 from otel_watchdog_collector.fleet.healer import Action, Healer
 from otel_watchdog_collector.fleet.incidents import Incident, IncidentKind, Incidents
+from otel_watchdog_collector.fleet.judging import Judge
 from otel_watchdog_collector.fleet.liveness import Moment, classify
 from otel_watchdog_collector.fleet.scribe import Detail, Scribe
 from otel_watchdog_collector.fleet_config import FleetConfig
 from otel_watchdog_collector.health import (
     AuditEntry,
-    ConditionType,
     HealingMode,
     Liveness,
     Probe,
     Report,
     Sign,
-    Status,
+    SignKind,
 )
 
 MAX_AGENTS: Final = 20_000
@@ -31,6 +30,18 @@ MAX_AGENTS: Final = 20_000
 
 GAP_SWEEPS: Final = 2
 """Looks that may be late before what was between counts as not seen."""
+
+KEPT_SECONDS: Final = 120.0
+"""After which an agent is kept again though nothing but its evidence is new."""
+
+SILENT_SECONDS: Final = 60.0
+"""A shorter silence between two signs ends nothing."""
+
+PART: Final = 100
+"""Agents that are judged at a stretch."""
+
+_TELLING: Final = frozenset({SignKind.HEARTBEAT, SignKind.REFUSED})
+"""Signs that may tell of trouble."""
 
 PERSON: Final = "person"
 """What paused an agent, where the watchdog did not."""
@@ -77,11 +88,13 @@ class Fleet:
         self._heartbeat_seconds = heartbeat_seconds
         self._on_error = on_error
         self._listening_since = now
-        self._swept_at: float | None = None
+        self.swept_at: float | None = None
+        """When all agents were last looked at."""
         self._changed: dict[str, AgentState] = {}
         self._scribe = Scribe(tenant)
         self._alarms = Alarms(self.incidents, self._scribe, self._provider, self._population)
         self._healer = Healer(config, self._scribe, self._alarms, action_seconds)
+        self._judge = Judge(config, self._scribe, self._alarms, self._healer)
         for one in config.agents:
             if one.expected and not set(one.match) & set("*?["):
                 self._state(one.match)
@@ -95,10 +108,12 @@ class Fleet:
         """
         for sign in signs:
             state = self._state(sign.id, sign.service, sign.agent or sign.service)
-            self._break_health(state, at)  # it may have been silent for too long since a look
+            seen_at = state.evidence.last_seen_at
+            if seen_at is None or at - seen_at >= SILENT_SECONDS:
+                self._break_health(state, at)
             state.evidence.take(sign, at)
-            self._break_health(state, at)
-            self._changed[state.id] = state
+            if sign.kind in _TELLING:
+                self._break_health(state, at)
 
     def report(self, agent: str, report: Report) -> None:
         """Take in what an orchestrator says of an agent; it replaces what it said before."""
@@ -121,33 +136,41 @@ class Fleet:
             mode: What may be done now, with every kill switch heeded.
             probes: What providers answered, by name.
         """
+        return [action for actions in self.sweeping(now, mode, probes) for action in actions]
+
+    def sweeping(
+        self, now: float, mode: HealingMode, probes: Mapping[str, Probe] | None = None
+    ) -> Iterator[list[Action]]:
+        """Do as `sweep`, a part at a time: yield what is to be done after each part."""
         self._set_mode(mode)
         if mode is HealingMode.OFF:
-            self._swept_at = None
-            return []
+            self.swept_at = None
+            return
         gap = GAP_SWEEPS * self._config.sweep_seconds
-        if self._swept_at is not None and now - self._swept_at > gap:
+        if self.swept_at is not None and now - self.swept_at > gap:
             self._listening_since = now
-        self._swept_at = now
+        self.swept_at = now
         moment = self._moment(now)
         named = {state.service for state in self.agents.values() if state.agent != state.service}
-        restarting = sum(one.restarting_since is not None for one in self.agents.values())
         actions: list[Action] = []
-        for state in list(self.agents.values()):
+        for number, state in enumerate(list(self.agents.values()), start=1):
+            if number % PART == 0:
+                yield actions
+                actions = []
             if state.agent == state.service and state.service in named:
                 continue  # spans of agents whose names came later
-            before = _mark(state)
+            before = state.mark()
             try:
-                probe = (probes or {}).get(self._provider(state) or "")
-                self._judge(state, moment, probe, gap)
-                planned = self._healer.plan(state, mode, now, restarting=restarting + len(actions))
+                probe = probes.get(self._provider(state) or "") if probes else None
+                self._judge.judge(state, moment, probe, gap)
+                planned = self._healer.plan(state, mode, now, self._restarting)
             except Exception as error:  # noqa: BLE001 - one agent must not hide the others
                 self._on_error(state.id, error)
                 continue
             actions += planned
-            if planned or before != _mark(state):
+            if before != state.mark() or now - state.kept_at >= KEPT_SECONDS:
                 self._changed[state.id] = state
-        return actions
+        yield actions
 
     def finished(self, action: Action, now: float, *, ok: bool) -> None:
         """Note that an action came to its end; a restart that worked begins a boot."""
@@ -189,10 +212,26 @@ class Fleet:
         self._changed[agent] = state
         return True
 
-    def restore(self, agent: str, fields: Mapping[str, Any], *, may_act: bool) -> None:
-        """Go on with an agent as it was kept; one that cannot be read begins anew."""
+    def restore(
+        self,
+        agent: str,
+        fields: Mapping[str, Any],
+        *,
+        may_act: bool,
+        swept_at: float | None = None,
+    ) -> None:
+        """Go on with an agent as it was kept; one that cannot be read begins anew.
+
+        Args:
+            agent: Its id.
+            fields: Of its row.
+            may_act: Whether healing is allowed.
+            swept_at: When all agents were last looked at.
+        """
         try:
-            self.agents[agent] = thawed(agent, fields, may_act=may_act)
+            state = self.agents[agent] = thawed(agent, fields, may_act=may_act)
+            if state.swept_at is not None and swept_at is not None:
+                state.swept_at = max(state.swept_at, swept_at)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             self._on_error(agent, error)
 
@@ -204,50 +243,16 @@ class Fleet:
 
     def take(self) -> Changes:
         """Return what changed since this was asked last."""
-        changes = Changes(list(self._changed.values()), self.incidents.take(), self._scribe.take())
+        agents = list(self._changed.values())
+        for state in agents:
+            state.kept_at = self.swept_at or 0.0
         self._changed = {}
-        return changes
+        return Changes(agents, self.incidents.take(), self._scribe.take())
 
-    def _judge(self, state: AgentState, moment: Moment, probe: Probe | None, gap: float) -> None:
-        now = moment.now
-        if state.swept_at is None or now - state.swept_at > gap:
-            state.healthy_since = None  # nobody looked: that is no health
-        declared = self._config.declared(state.id)
-        verdict = classify(state.evidence, declared, moment)
-        answers = {
-            ConditionType.READY: judge.ready(verdict),
-            ConditionType.AUTHENTICATED: judge.authenticated(
-                state.evidence, verdict.liveness, probe, moment
-            ),
-            ConditionType.PRODUCING: judge.producing(state.evidence, declared, moment),
-        }
-        if verdict.liveness is not state.liveness or state.swept_at is None:
-            state.liveness_since = now
-        state.swept_at = now
-        state.liveness, state.message = verdict
-        self._healer.note_health(state, now)
-        self._healer.watch_restart(state, now)
-        for kind, answer in answers.items():
-            self._move(state, kind, answer, now)
-        self._alarms.judge(state, answers, now)
-
-    def _move(
-        self, state: AgentState, kind: ConditionType, answer: judge.Answer, now: float
-    ) -> None:
-        before = state.conditions.get(kind)
-        after = state.conditions[kind] = judge.moved(before, kind, answer, now)
-        if before is None or before.status is after.status:
-            return
-        if Status.FALSE in {before.status, after.status}:  # to Unknown and back is no news
-            self._scribe.write(
-                "condition-changed",
-                now,
-                agent=state.id,
-                condition=kind.value,
-                before=before.status.value,
-                after=after.status.value,
-                reason=after.reason,
-            )
+    def take_all(self) -> Changes:
+        """Return everything, changed or not: nothing is lost when the service ends now."""
+        self._changed = dict(self.agents)
+        return self.take()
 
     def _set_mode(self, mode: HealingMode) -> None:
         """Begin with empty ladders whenever healing begins or ends."""
@@ -265,6 +270,9 @@ class Fleet:
         verdict = classify(state.evidence, self._config.declared(state.id), self._moment(at))
         if verdict.liveness is not Liveness.READY:
             state.healthy_since = None
+
+    def _restarting(self) -> int:
+        return sum(one.restarting_since is not None for one in self.agents.values())
 
     def _moment(self, now: float) -> Moment:
         return Moment(now, self._listening_since, self._config, self._heartbeat_seconds)
@@ -288,17 +296,3 @@ class Fleet:
 
     def _population(self, scope: str) -> int:
         return sum(scope in {self._provider(one), one.service} for one in self.agents.values())
-
-
-def _mark(state: AgentState) -> tuple[object, ...]:
-    """Return what must be written again when it changes; messages with ages in them are not."""
-    answers = [(one.status, one.reason) for one in state.conditions.values()]
-    ladders = [(one.failures, one.crash_looping) for one in (state.ladder, state.shadow)]
-    return (
-        state.liveness,
-        state.healthy_since,
-        state.restarting_since,
-        state.paused,
-        tuple(answers),
-        tuple(ladders),
-    )

@@ -1,9 +1,12 @@
 """Writes a tenant's audit: what was done, would have been done, changed or was allowed."""
 
 import itertools
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from otel_watchdog_collector.health import USER, AuditEntry
+
+TICK_SECONDS: Final = 1e-6
+"""By which entries of one moment are told apart, so that they stay in order."""
 
 Detail: TypeAlias = str | int | float | bool | None
 
@@ -19,6 +22,7 @@ class Scribe:
         self._tenant = tenant
         self._entries: list[AuditEntry] = []
         self._numbers = itertools.count()
+        self._at = 0.0
 
     def write(
         self,
@@ -38,12 +42,12 @@ class Scribe:
             agent: Whom it is about.
             **detail: Reasons and counts; never what an agent, tool or provider said.
         """
-        number = next(self._numbers)
+        self._at = at = max(now, self._at + TICK_SECONDS)
         self._entries.append(
             AuditEntry(
-                id=f"{int(now * 1000):013x}-{number:06x}",
+                id=f"{int(at * 1000):013x}-{next(self._numbers):06x}",
                 tenant=self._tenant,
-                at=now,
+                at=at,
                 action=action,
                 user=by,
                 agent=agent,

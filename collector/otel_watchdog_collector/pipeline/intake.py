@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from otel_watchdog.errors import InputError, WatchdogError
 from otel_watchdog.model import Mode
@@ -20,6 +20,7 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.frames import join, split
 from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
+from otel_watchdog_collector.pipeline.waiting import Promises, Waiting
 from otel_watchdog_collector.stores import Store, StoreError
 from otel_watchdog_collector.wire import Batch, Limits, decode, gunzip
 
@@ -36,13 +37,6 @@ _logger = logging.getLogger(__name__)
 
 class Full(WatchdogError):  # noqa: N818 - says what it is
     """Nothing more can be taken in now; the same request may be sent again."""
-
-
-class _Waiting(NamedTuple):
-    entry: Entry
-    batch: Batch | None
-    parcels: Sequence[Parcel]
-    done: "asyncio.Future[None]"
 
 
 class Intake:
@@ -80,10 +74,10 @@ class Intake:
         self._on_judged = on_judged
         self._on_signs = on_signs
         self._on_kept = on_kept
-        self._keeping: list[asyncio.Future[None]] = []
+        self._promises = Promises()
         self._tenants: dict[str, Tenant] = {}
         self._limits = Limits(config.max_attributes, config.max_attribute_chars)
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._waiting_bytes = 0
         self._wake = asyncio.Event()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="otel-watchdog-store")
@@ -183,7 +177,7 @@ class Intake:
             raise Full("too much is in work")
         self.tenant(entry.tenant)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(entry, batch, parcels, done))
+        self._waiting.append(Waiting(entry, batch, parcels, done))
         self._waiting_bytes += size
         self._wake.set()
         try:
@@ -200,11 +194,9 @@ class Intake:
         """
         if self._task is None:
             raise Full("the service ends")
-        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._rows += rows
-        self._keeping.append(kept)
         self._wake.set()
-        await kept
+        await self._promises.give()
 
     def hurry(self) -> None:
         """Have rows written at once: somebody looks at them."""
@@ -226,25 +218,22 @@ class Intake:
                 self._meters.add("internal_errors_total")
                 _logger.exception("a commit or snapshot failed; rows are dropped")
                 self._rows = []
-                keeping, self._keeping = self._keeping, []
-                for kept in keeping:
-                    if not kept.done():
-                        kept.set_exception(StoreError("the rows were dropped"))
+                self._promises.settle(len(self._promises), StoreError("the rows were dropped"))
 
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
         group = self._take_group()
         self._gather_when_due(idle=not group)
         try:
-            if group or self._rows or self._keeping or self.parcels:
+            if group or self._rows or self._promises or self.parcels:
                 await self._commit(group)
         except Exception as error:
             for waiting in group:
-                _answer(waiting, StoreError(f"not kept: {error}"))
+                waiting.answer(StoreError(f"not kept: {error}"))
             raise
         for waiting in group:
             self._judge(waiting)
-            _answer(waiting, None)
+            waiting.answer(None)
             await asyncio.sleep(0)
         now = self._clock()
         if self._journal_bytes >= self._config.max_journal_bytes or (
@@ -258,8 +247,8 @@ class Intake:
             oldest = now - self._config.fleet.audit_days * 86_400
             await self._in_writer(lambda: self._store.prune(oldest, {Table.AUDIT}))
 
-    def _take_group(self) -> list[_Waiting]:
-        group: list[_Waiting] = []
+    def _take_group(self) -> list[Waiting]:
+        group: list[Waiting] = []
         size = 0
         while self._waiting and size < MAX_GROUP_BYTES:
             waiting = self._waiting.popleft()
@@ -279,19 +268,16 @@ class Intake:
         for tenant in self._tenants.values():
             self._rows += tenant.ledger.take()
 
-    async def _commit(self, group: Sequence[_Waiting]) -> None:
+    async def _commit(self, group: Sequence[Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
-        rows, keeping = self._rows, list(self._keeping)
+        rows, promises = self._rows, len(self._promises)
         own = self.parcels
         parcels = own + [parcel for waiting in group for parcel in waiting.parcels]
         self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
         self.is_writable = True
         self._rows = self._rows[len(rows) :]
         self._on_kept(rows)
-        self._keeping = self._keeping[len(keeping) :]
-        for kept in keeping:
-            if not kept.done():
-                kept.set_result(None)
+        self._promises.settle(promises)
         self.parcels = self.parcels[len(own) :]
         self._journal_bytes += sum(len(entry.body) + 64 for entry in entries)
 
@@ -308,7 +294,7 @@ class Intake:
         self._snapshot_at = self._clock()
         self._meters.add("snapshots_total")
 
-    def _judge(self, waiting: _Waiting) -> None:
+    def _judge(self, waiting: Waiting) -> None:
         entry = waiting.entry
         self._apply(entry, waiting.batch)
         if waiting.batch is not None:
@@ -345,11 +331,3 @@ class Intake:
 
     async def _in_writer(self, work: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
-
-
-def _answer(waiting: _Waiting, error: StoreError | None) -> None:
-    if not waiting.done.done():
-        if error is None:
-            waiting.done.set_result(None)
-        else:
-            waiting.done.set_exception(error)

@@ -15,6 +15,9 @@ from otel_watchdog_collector.health import Sign, SignKind
 MAX_TEXT_CHARS: Final = 200
 MAX_PROVIDER_CHARS: Final = 64
 
+COUNTED: Final = frozenset({SignKind.REFUSED, SignKind.FAILED})
+"""Signs whose number says something; of the others the last is enough."""
+
 _REFUSED: Final = re.compile(
     r"AuthenticationError|PermissionDenied|AccessDenied|Unauthenticated|ExpiredToken|InvalidApiKey"
 )
@@ -71,4 +74,4 @@ def _of_turn(turn: ModelTurn, span: RecordedSpan) -> tuple[SignKind, str]:
 
 def _provider(attributes: Mapping[str, Any]) -> str | None:
     found = attributes.get(semconv.GEN_AI_PROVIDER_NAME) or attributes.get(semconv.GEN_AI_SYSTEM)
-    return found[:MAX_PROVIDER_CHARS] if isinstance(found, str) else None
+    return found[:MAX_PROVIDER_CHARS] if isinstance(found, str) and found else None

@@ -6,10 +6,10 @@ entries give the same corrections with the same ids.
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final
 
-from otel_watchdog import semconv, snapshots
+from otel_watchdog import snapshots
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.model import Correction, Finding, Mode, Observation, Outcome
 from otel_watchdog.otlp import SpanStream
@@ -19,12 +19,13 @@ from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.facts import Letter
 from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.pipeline.hearing import heard, listen
 from otel_watchdog_collector.pipeline.history import History
 from otel_watchdog_collector.pipeline.lasting import FleetWatchdog, lasting_id, light, renamed
-from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, number, service_of
+from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
 from otel_watchdog_collector.pipeline.seen import Seen
-from otel_watchdog_collector.pipeline.signs import signs_of
+from otel_watchdog_collector.pipeline.signs import COUNTED, signs_of
 from otel_watchdog_collector.wire import Batch, Resource
 
 MAX_SCOPES: Final = 4096
@@ -121,7 +122,7 @@ class Tenant:
         self._at = at
         self.signs = []
         if batch.records:
-            self._listen(batch, at)
+            self._meters.add("heartbeats_total", listen(batch, self.ledger, at))
         if batch.spans and self.mode is not Mode.OFF:
             self._watch(batch, at)
         if at - self._swept_at >= SWEEP_SECONDS:
@@ -213,6 +214,7 @@ class Tenant:
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
         engine, ledger, history = self._engine, self.ledger, self.history
         names: dict[int, str | None] = {}
+        said: set[Sign] = set()
         for index, observations in self._stream.observe(spans):
             resource = batch.resources[batch.resource_of[fresh[index]]]
             service = service_of(resource.attributes)
@@ -225,50 +227,22 @@ class Tenant:
                     self._correct(correction, spans[index], resource, at)
             if observations:
                 names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
-                self.signs += signs_of(observations, spans[index], service, agent)
-        self._hear(batch, names, at)
+                self._sign(signs_of(observations, spans[index], service, agent), said)
         ledger.add(history.take(at))
-
-    def _hear(self, batch: Batch, names: Mapping[int, str | None], at: float) -> None:
-        """Note whose spans came; a service's spans without an agent's name are the service's.
-
-        Args:
-            batch: It.
-            names: By index of a span, its agent's name as its session has it.
-            at: When it came.
-        """
-        heard = {
-            (batch.resource_of[index], names.get(index) or _name_on(span))
-            for index, span in enumerate(batch.spans)
-            if self._scopes[span.scope].speaks
-        }
-        named = {index for index, agent in heard if agent is not None}
-        for index, agent in heard:
-            if agent is None and index in named:
-                continue
-            service = service_of(batch.resources[index].attributes)
-            self.ledger.hear(service, agent, at, last_span_at=at)
+        for service, agent in heard(batch, self._scopes, names):
+            ledger.hear(service, agent, at, last_span_at=at)
             self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
 
-    def _listen(self, batch: Batch, at: float) -> None:
-        for index, record in enumerate(batch.records):
-            if record.event_name != semconv.HEARTBEAT_EVENT:
+    def _sign(self, signs: Iterable[Sign], said: set[Sign]) -> None:
+        """Note signs; of those whose number says nothing, one between two that count."""
+        for sign in signs:
+            if sign.kind in COUNTED:
+                said.clear()
+            elif sign in said:
                 continue
-            self._meters.add("heartbeats_total")
-            attributes = record.attributes
-            agent = attributes.get(semconv.GEN_AI_AGENT_NAME)
-            resource = batch.resources[batch.record_resources[index]]
-            self.ledger.hear(
-                service_of(resource.attributes),
-                agent if isinstance(agent, str) else None,
-                at,
-                last_heartbeat_at=record.time or at,
-                open_spans=number(attributes.get(semconv.HEARTBEAT_OPEN_SPANS), int),
-                oldest_open_seconds=number(
-                    attributes.get(semconv.HEARTBEAT_OLDEST_OPEN_SECONDS), float
-                ),
-                idle_seconds=number(attributes.get(semconv.HEARTBEAT_IDLE_SECONDS), float),
-            )
+            else:
+                said.add(sign)
+            self.signs.append(sign)
 
     def _correct(
         self, correction: Correction, judged: RecordedSpan, resource: Resource, at: float
@@ -323,8 +297,3 @@ class Tenant:
 
     def _fail(self, _: str, __: Exception) -> None:
         self._meters.add("internal_errors_total")
-
-
-def _name_on(span: RecordedSpan) -> str | None:
-    name = span.attributes.get(semconv.GEN_AI_AGENT_NAME)
-    return name if isinstance(name, str) and name else None

@@ -287,3 +287,101 @@ def test_dataclasses_of_the_interface_are_frozen():
     """A row that a caller still holds cannot change under the writer's hands."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         row().at = 2.0
+
+
+def test_the_audit_is_found_by_agent_action_and_time(store):
+    """Whatever is asked of it, the latest comes first."""
+    entries = [
+        row("1", 1.0, Table.AUDIT, agent="s/a", action="watchdog-restart"),
+        row("2", 2.0, Table.AUDIT, agent="s/a", action="resume"),
+        row("3", 3.0, Table.AUDIT, agent="s/b", action="watchdog-restart"),
+        row("4", 4.0, Table.AUDIT, agent=None, action="kill-switch"),
+    ]
+    store.commit(rows=entries)
+
+    by_agent = store.rows(Query(Table.AUDIT, "t", {"agent": "s/a"}))
+    by_both = store.rows(Query(Table.AUDIT, "t", {"agent": "s/a", "action": "resume"}))
+    since = store.rows(Query(Table.AUDIT, "t", since=3.0))
+
+    assert ids(by_agent) == ["2", "1"]
+    assert ids(by_both) == ["2"]
+    assert ids(since) == ["4", "3"]
+    assert ids(store.rows(Query(Table.AUDIT, "t", since=1.5, before=(3.0, "3")))) == ["2"]
+
+
+def test_conditions_incidents_and_approvals_are_found_by_their_state(store):
+    """As the pages ask for them."""
+    store.commit(
+        rows=[
+            row("s/a", 1.0, Table.CONDITIONS, service="s", state="ready"),
+            row("s/b", 2.0, Table.CONDITIONS, service="s", state="crash-loop"),
+            row("i1", 1.0, Table.INCIDENTS, state="open", kind="auth"),
+            row("i2", 2.0, Table.INCIDENTS, state="closed", kind="auth"),
+            row("q1", 1.0, Table.APPROVALS, state="asked", agent="s/a"),
+        ]
+    )
+
+    found = [
+        ids(store.rows(Query(table, "t", where)))
+        for table, where in (
+            (Table.CONDITIONS, {"state": "crash-loop"}),
+            (Table.CONDITIONS, {"service": "s"}),
+            (Table.INCIDENTS, {"state": "open"}),
+            (Table.INCIDENTS, {"kind": "auth"}),
+            (Table.APPROVALS, {"state": "asked", "agent": "s/a"}),
+        )
+    ]
+
+    assert found == [["s/b"], ["s/b", "s/a"], ["i1"], ["i2", "i1"], ["q1"]]
+
+
+def test_the_audit_and_what_people_set_outlive_the_other_rows(store):
+    """Each goes by a retention of its own; what people set stays for good."""
+    store.commit(rows=[row(f"{table}", 1.0, table) for table in Table])
+
+    count = store.prune(5.0)
+    left = {table for table in Table if store.row(table, "t", f"{table}") is not None}
+    audit = store.prune(5.0, {Table.AUDIT})
+
+    assert count == len(Table) - 2
+    assert left == {Table.AUDIT, Table.FLEET}
+    assert audit == 1
+    assert store.row(Table.FLEET, "t", f"{Table.FLEET}") is not None
+
+
+def test_the_tenants_of_a_table_are_known(store):
+    """A service that starts must find what it kept of each."""
+    store.commit(
+        rows=[
+            row("1", table=Table.CONDITIONS, tenant="b"),
+            row("2", table=Table.CONDITIONS, tenant="a"),
+            row("3", table=Table.CONDITIONS, tenant="a"),
+            row("4", table=Table.AUDIT, tenant="c"),
+        ]
+    )
+
+    assert store.tenants(Table.CONDITIONS) == ["a", "b"]
+    assert store.tenants(Table.INCIDENTS) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_store_of_the_first_version_gets_the_new_tables(kind, request, tmp_path):
+    """And keeps what it has."""
+    url = request.getfixturevalue("postgres") if kind == "postgres" else f"sqlite:{tmp_path}/w.db"
+    store = open_store(url)
+    assert isinstance(store, SqlStore)
+    store.commit([entry(b"1")], [row("old")])
+    new = (Table.CONDITIONS, Table.INCIDENTS, Table.AUDIT, Table.FLEET, Table.APPROVALS)
+    with store._engine.begin() as connection:
+        for table in new:
+            connection.exec_driver_sql(f"DROP TABLE {table.value}")
+        connection.execute(update(versions).values(version=1))
+    store.close()
+
+    again = open_store(url)
+
+    again.commit(rows=[row("new", table=table) for table in new])
+    assert [one.body for _, one in again.journal()] == [b"1"]
+    assert again.row(Table.CORRECTIONS, "t", "old") is not None
+    assert again.row(Table.AUDIT, "t", "new") is not None
+    again.close()

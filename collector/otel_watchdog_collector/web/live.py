@@ -1,7 +1,6 @@
 """Tells pages that what they show has changed, as server-sent events."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,7 +49,7 @@ class Live:
 
     def __init__(self) -> None:
         self._viewers: set[Viewer] = set()
-        self._versions: Counter[str] = Counter()
+        self._listeners: list[Callable[[Sequence[Row]], None]] = []
         self._closing = False
 
     @property
@@ -63,13 +62,14 @@ class Live:
         """Whether no further page may be kept up to date."""
         return self._closing or len(self._viewers) >= MAX_VIEWERS
 
-    def version(self, tenant: str) -> int:
-        """Return a number that grows whenever rows of a tenant change."""
-        return self._versions[tenant]
+    def tell(self, listener: Callable[[Sequence[Row]], None]) -> None:
+        """Have something called with all rows once they are in the store."""
+        self._listeners.append(listener)
 
     def note(self, rows: Sequence[Row]) -> None:
         """Take note that rows are in the store; called in the event loop's thread."""
-        self._versions.update({row.tenant for row in rows})
+        for listener in self._listeners:
+            listener(rows)
         for viewer in self._viewers:
             for row in rows:
                 if row.tenant == viewer.tenant:

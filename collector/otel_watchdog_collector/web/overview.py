@@ -1,8 +1,9 @@
 """The fleet at a glance: each agent with its conditions and where its ladders stand."""
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from otel_watchdog_collector.clock import WallClock
@@ -18,7 +19,16 @@ PAGE_AGENTS: Final = 50
 RECENT_SECONDS: Final = 86_400.0
 """How far back corrections are shown in the table."""
 
-MAX_CORRECTIONS: Final = 5000
+REREAD_SECONDS: Final = 300.0
+"""Seconds after which a fleet is read anew: what is gone is not written."""
+
+MAX_QUEUE: Final = 20_000
+"""Rows that wait for somebody to look; above, the fleet is read anew by who does."""
+
+SHOWN: Final = frozenset({Table.AGENTS, Table.CONDITIONS, Table.CORRECTIONS})
+"""What is looked at."""
+
+_MOST: Final = 20_000
 
 STATES: Final = (
     "crash-loop",
@@ -97,19 +107,23 @@ class Shown:
 
 
 class Overview:
-    """Reads the fleet, anew only when something changed.
+    """Keeps what there is to see of fleets that somebody looks at.
+
+    A fleet is read once, and again after a while; between, rows are taken note of as they are
+    written.
 
     Args:
         store: Where rows are.
-        live: Knows whether they changed.
+        live: Tells of rows that were written.
         clock: Time of day.
     """
 
     def __init__(self, store: Store, live: Live, clock: WallClock) -> None:
         self._store = store
-        self._live = live
         self._clock = clock
-        self._known: dict[str, tuple[int, Sequence[AgentLine]]] = {}
+        self._lock = Lock()
+        self._boards: dict[str, Board] = {}
+        live.tell(self._note)
 
     def show(self, tenant: str, wanted: Wanted) -> Shown:
         """Return a page of a tenant's fleet."""
@@ -139,57 +153,110 @@ class Overview:
         )
 
     def lines(self, tenant: str) -> Sequence[AgentLine]:
-        """Return all agents, the worst first."""
-        version = self._live.version(tenant)
-        known = self._known.get(tenant)
-        if known is not None and known[0] == version:
-            return known[1]
-        lines = sorted(self._read(tenant), key=lambda line: line.rank)
-        self._known[tenant] = (version, lines)
-        return lines
+        """Return all agents, the worst first.
+
+        Raises:
+            StoreError: The store cannot be read now.
+        """
+        now = self._clock()
+        with self._lock:
+            board = self._boards.get(tenant)
+            if board is None or now - board.read_at > REREAD_SECONDS:
+                board = self._boards[tenant] = Board(now)
+                for table in (Table.CONDITIONS, Table.AGENTS):
+                    for row in rows(self._store, table, tenant):
+                        board.take(row)
+                since = now - RECENT_SECONDS
+                for row in rows(self._store, Table.CORRECTIONS, tenant, since=since, most=_MOST):
+                    board.take(row)
+            board.catch_up()
+            return board.lines(now)
 
     def line(self, tenant: str, id_: str) -> AgentLine | None:
         """Return one agent; `None` if it is not known."""
         return next((line for line in self.lines(tenant) if line.id == id_), None)
 
-    def _read(self, tenant: str) -> list[AgentLine]:
-        judged = {row.id: row.fields for row in rows(self._store, Table.CONDITIONS, tenant)}
-        heard = {row.id: row for row in rows(self._store, Table.AGENTS, tenant)}
-        told = self._told(tenant)
-        ids = judged.keys() | heard.keys()
-        named = {id_.partition("/")[0] for id_ in ids if not _is_service(id_)}
-        return [
-            _line(id_, judged.get(id_), heard.get(id_), told.get(id_))
-            for id_ in ids
-            if not (_is_service(id_) and id_.partition("/")[0] in named)
-        ]
+    def _note(self, written: Sequence[Row]) -> None:
+        """Keep rows until somebody looks: called in the event loop's thread, waits for nobody."""
+        for row in written:
+            board = self._boards.get(row.tenant)
+            if board is not None and row.table in SHOWN:
+                board.queue.append(row)
+                if len(board.queue) > MAX_QUEUE:
+                    self._boards.pop(row.tenant, None)
 
-    def _told(self, tenant: str) -> dict[str, Told]:
-        found: dict[str, Told] = {}
-        since = self._clock() - RECENT_SECONDS
-        for row in rows(self._store, Table.CORRECTIONS, tenant, since=since, most=MAX_CORRECTIONS):
+
+class Board:
+    """The rows of one tenant's fleet.
+
+    Args:
+        read_at: When they were read.
+    """
+
+    def __init__(self, read_at: float) -> None:
+        self.read_at = read_at
+        self.queue: deque[Row] = deque()
+        """Rows that were written since."""
+        self._judged: dict[str, Mapping[str, Any]] = {}
+        self._heard: dict[str, Mapping[str, Any]] = {}
+        self._told: dict[str, dict[str, Row]] = defaultdict(dict)
+        self._lines: dict[str, AgentLine] = {}
+        self._changed: set[str] = set()
+
+    def catch_up(self) -> None:
+        """Take in what was written since."""
+        while self.queue:
+            self.take(self.queue.popleft())
+
+    def take(self, row: Row) -> None:
+        """Take in a row."""
+        if row.table is Table.CORRECTIONS:
             id_ = agent_id(str(row.fields.get("service") or ""), row.fields["agent"])
-            known = found.get(id_)
-            count = known.times + 1 if known is not None else 1
-            latest = known or Told(row.id, row.at, row.fields, 1)
-            found[id_] = latest._replace(times=count)
-        return found
+            self._told[id_][row.id] = row
+        elif row.table is Table.CONDITIONS:
+            id_ = row.id
+            self._judged[id_] = {key: row.fields[key] for key in row.fields if key != "kept"}
+        else:
+            id_ = row.id
+            self._heard[id_] = row.fields
+        self._changed.add(id_)
 
+    def lines(self, now: float) -> list[AgentLine]:
+        """Return all agents, the worst first."""
+        for id_ in self._changed & (self._judged.keys() | self._heard.keys()):
+            told = self._told_of(id_, now - RECENT_SECONDS)
+            self._lines[id_] = _line(id_, self._judged.get(id_), self._heard.get(id_), told)
+        self._changed.clear()
+        named = {line.service for line in self._lines.values() if line.agent != line.service}
+        shown = [
+            line
+            for line in self._lines.values()
+            if line.agent != line.service or line.service not in named
+        ]
+        return sorted(shown, key=lambda line: line.rank)
 
-def _is_service(id_: str) -> bool:
-    """Say whether an id is that of a service whose agent has no name."""
-    service, _, agent = id_.partition("/")
-    return service == agent
+    def _told_of(self, id_: str, since: float) -> Told | None:
+        own = self._told.get(id_)
+        if own is None:
+            return None
+        for key in [key for key, row in own.items() if row.at < since]:
+            del own[key]
+        latest = max(own.values(), key=lambda row: row.at, default=None)
+        return Told(latest.id, latest.at, latest.fields, len(own)) if latest is not None else None
 
 
 def _line(
-    id_: str, judged: Mapping[str, Any] | None, heard: Row | None, told: Told | None
+    id_: str,
+    judged: Mapping[str, Any] | None,
+    heard: Mapping[str, Any] | None,
+    told: Told | None,
 ) -> AgentLine:
     seen = None
     if heard is not None:
-        times = (heard.fields.get("last_span_at"), heard.fields.get("last_heartbeat_at"))
+        times = (heard.get("last_span_at"), heard.get("last_heartbeat_at"))
         seen = max((at for at in times if at is not None), default=None)
-    service, _, agent = id_.partition("/")
+    own = judged or heard or {}
+    service, agent = own["service"], own["agent"]
     if judged is None:
         judged = {"state": "unknown", "message": "not judged yet", "conditions": []}
     known = {one["type"]: one for one in judged["conditions"]}

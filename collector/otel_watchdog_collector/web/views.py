@@ -44,6 +44,9 @@ class Views:
             when=when, name=name, text=text, seconds=seconds, link=link, count=count, ago=ago
         )
 
+        for template in self._templates.list_templates():
+            self._templates.get_template(template)  # so that the first who looks need not wait
+
     def answer(self, template: str, context: Mapping[str, Any], status: int = 200) -> HTMLResponse:
         """Return a page.
 

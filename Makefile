@@ -22,8 +22,10 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 pyth
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/ready ## watch an agent loop, be nudged, redirected and stopped
+# DEMO=--headless ends with the fleet's report, without waiting for anybody to look.
+demo: .venv/ready ## watch an agent loop, be nudged and stopped; then twelve agents, with pages
 	@$(BIN)/otel-watchdog demo
+	@$(BIN)/otel-watchdog-collector demo $(DEMO)
 
 test: static docs pages ## all checks and all tests
 	@$(BIN)/pytest

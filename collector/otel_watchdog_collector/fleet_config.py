@@ -1,5 +1,6 @@
 """Settings of conditions, healing and audit: what stands under `fleet` in the service's own."""
 
+import base64
 import logging
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,7 +28,7 @@ class ActionConfig(BaseModel):
     webhook: str | None = Field(default=None, pattern="^https?://")
     """Address that gets the same as JSON, signed as Standard Webhooks are. Any 2xx: done."""
     secret: str | None = Field(default=None, min_length=_SECRET_CHARS, repr=False)
-    """Key of the signature (HMAC-SHA256)."""
+    """Key of the signature (HMAC-SHA256): any text, or `whsec_` and a key in base64."""
     timeout_seconds: float = Field(default=90.0, gt=0, le=3600)
     """Seconds after which a command is killed, or a webhook given up, and an incident opened."""
 
@@ -37,6 +38,11 @@ class ActionConfig(BaseModel):
             raise ValueError("needs either command or webhook")
         if self.webhook is not None and self.secret is None:
             raise ValueError("webhook needs secret")
+        if self.secret is not None and self.secret.startswith("whsec_"):
+            try:
+                base64.b64decode(self.secret.removeprefix("whsec_"), validate=True)
+            except ValueError:
+                raise ValueError("what follows whsec_ in secret must be base64") from None
         return self
 
 

@@ -23,7 +23,7 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
-from otel_watchdog_collector.receivers import Door, GrpcReceiver, OtlpHttpApp
+from otel_watchdog_collector.receivers import Door, GrpcReceiver, OtlpHttpApp, run
 from otel_watchdog_collector.stores import Store, open_store
 from otel_watchdog_collector.web import PREFIX as PAGES, Live, Parts, make_web
 from otel_watchdog_collector.wire import Batch, Resource
@@ -234,7 +234,7 @@ class Service:
                 timeout_keep_alive=75,  # exporters send every 5 s by default
             )
         )
-        self._serving = asyncio.get_running_loop().create_task(_serve(self._server))
+        self._serving = asyncio.get_running_loop().create_task(run(self._server))
         while not self._server.started:
             if self._serving.done():
                 raise OSError(f"{config.http_host}:{config.http_port}: cannot listen there")
@@ -316,15 +316,3 @@ class Service:
         )
         for name, text, read in gauges:
             self.meters.gauge(name, text, read)
-
-
-async def _serve(server: uvicorn.Server) -> None:
-    """Run the server; signals are ours to handle."""
-    config = server.config
-    if not config.loaded:
-        config.load()
-    server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    if not server.should_exit:
-        await server.main_loop()
-        await server.shutdown()

@@ -21,6 +21,9 @@ from otel_watchdog_collector.fleet_config import ActionConfig
 KILL_SECONDS: Final = 2.0
 """Seconds that a command has to end after SIGTERM, before SIGKILL."""
 
+KEY_PREFIX: Final = "whsec_"
+"""Opens a key that is given in base64."""
+
 _logger = logging.getLogger(__name__)
 
 
@@ -91,18 +94,24 @@ def signed(body: bytes, secret: str, id_: str, at: int) -> dict[str, str]:
 
     Args:
         body: What is sent.
-        secret: The key.
+        secret: The key; after `whsec_`, in base64.
         id_: Of the message; whoever sees it twice should act once.
         at: When, in seconds since the epoch; whoever gets an old one should refuse it.
     """
     content = f"{id_}.{at}.".encode() + body
-    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
+    digest = hmac.new(_key(secret), content, hashlib.sha256).digest()
     return {
         "content-type": "application/json",
         "webhook-id": id_,
         "webhook-timestamp": str(at),
         "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
     }
+
+
+def _key(secret: str) -> bytes:
+    if secret.startswith(KEY_PREFIX):
+        return base64.b64decode(secret.removeprefix(KEY_PREFIX))
+    return secret.encode()
 
 
 async def _execute(action: Action, service: str, agent: str, how: ActionConfig) -> bool:

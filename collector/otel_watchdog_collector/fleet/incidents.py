@@ -1,5 +1,6 @@
 """What people should know of, once: troubles of agents, gathered where they have one cause."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -70,8 +71,8 @@ class Incident:
     opened_at: float
     joined_at: float
     """When the last agent joined it."""
-    agents: list[str] = field(default_factory=list)
-    """All that were ever in it."""
+    agents: dict[str, float] = field(default_factory=dict)
+    """All that were ever in it, with when they joined first."""
     active: dict[str, float] = field(default_factory=dict)
     """Those that still are, with when they joined."""
     fleet_wide: bool = False
@@ -86,7 +87,7 @@ class Incident:
             "scope": self.scope,
             "fleet_wide": self.fleet_wide,
             "cause": self.cause,
-            "agents": self.agents[:MAX_AGENTS],
+            "agents": list(itertools.islice(self.agents, MAX_AGENTS)),
             "opened_at": iso(self.opened_at),
             "closed_at": iso(self.closed_at) if self.closed_at is not None else None,
             "kept": asdict(self) if self.closed_at is None else None,
@@ -140,8 +141,7 @@ class Incidents:
         found.joined_at = now
         found.active[trouble.agent] = now
         self._of[trouble.kind, trouble.agent] = found
-        if trouble.agent not in found.agents:
-            found.agents.append(trouble.agent)
+        found.agents.setdefault(trouble.agent, now)
         self._correlate(found, now, population())
         self._changed[found.id] = found
         return found if is_new else None

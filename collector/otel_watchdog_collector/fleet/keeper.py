@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final
@@ -15,6 +16,7 @@ from otel_watchdog_collector.fleet.activity import activity
 from otel_watchdog_collector.fleet.healer import Action
 from otel_watchdog_collector.fleet.probes import Prober
 from otel_watchdog_collector.fleet.reconciler import Fleet
+from otel_watchdog_collector.fleet.roster import MAX_AGENTS
 from otel_watchdog_collector.fleet.shelf import Shelf
 from otel_watchdog_collector.fleet.switches import Switches
 from otel_watchdog_collector.fleet_config import ActionConfig, FleetConfig
@@ -88,7 +90,8 @@ class Keeper:
             may_act = self.acting(tenant) is HealingMode.HEAL
             last = self._shelf.row(Table.FLEET, tenant, SWEPT)
             swept_at = last.fields["at"] if last is not None else None
-            for row in reversed(list(self._shelf.rows(Table.CONDITIONS, tenant))):
+            rows = itertools.islice(self._shelf.rows(Table.CONDITIONS, tenant), MAX_AGENTS)
+            for row in reversed(list(rows)):
                 fleet.restore(row.id, row.fields, may_act=may_act, swept_at=swept_at)
             for row in self._shelf.rows(Table.INCIDENTS, tenant, {"state": "open"}):
                 with contextlib.suppress(KeyError, TypeError, ValueError):

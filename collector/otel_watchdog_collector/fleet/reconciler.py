@@ -13,6 +13,7 @@ from otel_watchdog_collector.fleet.healer import Action, Healer
 from otel_watchdog_collector.fleet.incidents import Incident, IncidentKind, Incidents
 from otel_watchdog_collector.fleet.judging import Judge
 from otel_watchdog_collector.fleet.liveness import Moment, classify
+from otel_watchdog_collector.fleet.roster import Roster
 from otel_watchdog_collector.fleet.scribe import Detail, Scribe
 from otel_watchdog_collector.fleet_config import FleetConfig
 from otel_watchdog_collector.health import (
@@ -24,9 +25,6 @@ from otel_watchdog_collector.health import (
     Sign,
     SignKind,
 )
-
-MAX_AGENTS: Final = 20_000
-"""Agents of a tenant that are judged; the one heard of first is dropped first."""
 
 GAP_SWEEPS: Final = 2
 """Looks that may be late before what was between counts as not seen."""
@@ -80,7 +78,7 @@ class Fleet:
         action_seconds: Callable[[str], float | None] = lambda _: 90.0,
         on_error: Callable[[str, Exception], None] = lambda _, __: None,
     ) -> None:
-        self.agents: dict[str, AgentState] = {}
+        self.roster = Roster(config)
         self.incidents = Incidents(config)
         self.mode = config.mode if mode is None else mode
         """What may be done, with every kill switch heeded, as of the last sweep."""
@@ -92,12 +90,16 @@ class Fleet:
         """When all agents were last looked at."""
         self._changed: dict[str, AgentState] = {}
         self._scribe = Scribe(tenant)
-        self._alarms = Alarms(self.incidents, self._scribe, self._provider, self._population)
+        self._alarms = Alarms(
+            self.incidents, self._scribe, self.roster.provider, self.roster.population
+        )
         self._healer = Healer(config, self._scribe, self._alarms, action_seconds)
         self._judge = Judge(config, self._scribe, self._alarms, self._healer)
-        for one in config.agents:
-            if one.expected and not set(one.match) & set("*?["):
-                self._state(one.match)
+
+    @property
+    def agents(self) -> Mapping[str, AgentState]:
+        """All that are known, by id."""
+        return self.roster.agents
 
     def note(self, signs: Iterable[Sign], at: float) -> None:
         """Take in what was seen of agents.
@@ -107,23 +109,27 @@ class Fleet:
             at: When they came.
         """
         for sign in signs:
-            state = self._state(sign.id, sign.service, sign.agent or sign.service)
+            state = self.roster.of(sign.id, sign.service, sign.agent or sign.service)
             seen_at = state.evidence.last_seen_at
             if seen_at is None or at - seen_at >= SILENT_SECONDS:
                 self._break_health(state, at)
             state.evidence.take(sign, at)
             if sign.kind in _TELLING:
                 self._break_health(state, at)
+            if self.roster.is_full:
+                self._forget(self.roster.oldest(), at)
 
     def report(self, agent: str, report: Report) -> None:
         """Take in what an orchestrator says of an agent; it replaces what it said before."""
-        state = self._state(agent)
+        state = self.roster.of(agent)
         state.evidence.report = report
         self._changed[agent] = state
+        if self.roster.is_full:
+            self._forget(self.roster.oldest(), self.swept_at or 0.0)
 
     def providers(self) -> set[str]:
         """Return the providers of the agents, for probes: one a sweep for all of them."""
-        found = {self._provider(state) for state in self.agents.values()}
+        found = {self.roster.provider(state) for state in self.agents.values()}
         return {provider for provider in found if provider is not None}
 
     def sweep(
@@ -151,19 +157,22 @@ class Fleet:
             self._listening_since = now
         self.swept_at = now
         moment = self._moment(now)
-        named = {state.service for state in self.agents.values() if state.agent != state.service}
+        self.roster.count()
         actions: list[Action] = []
         for number, state in enumerate(list(self.agents.values()), start=1):
             if number % PART == 0:
                 yield actions
                 actions = []
-            if state.agent == state.service and state.service in named:
-                continue  # spans of agents whose names came later
+            if self.roster.is_part(state):
+                continue
+            if self.roster.is_long_gone(state, now):
+                self._forget(state, now)
+                continue
             before = state.mark()
             try:
-                probe = probes.get(self._provider(state) or "") if probes else None
+                probe = probes.get(self.roster.provider(state) or "") if probes else None
                 self._judge.judge(state, moment, probe, gap)
-                planned = self._healer.plan(state, mode, now, self._restarting)
+                planned = self._healer.plan(state, mode, now, self.roster.restarting)
             except Exception as error:  # noqa: BLE001 - one agent must not hide the others
                 self._on_error(state.id, error)
                 continue
@@ -229,7 +238,7 @@ class Fleet:
             swept_at: When all agents were last looked at.
         """
         try:
-            state = self.agents[agent] = thawed(agent, fields, may_act=may_act)
+            state = self.roster.agents[agent] = thawed(agent, fields, may_act=may_act)
             if state.swept_at is not None and swept_at is not None:
                 state.swept_at = max(state.swept_at, swept_at)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -271,28 +280,11 @@ class Fleet:
         if verdict.liveness is not Liveness.READY:
             state.healthy_since = None
 
-    def _restarting(self) -> int:
-        return sum(one.restarting_since is not None for one in self.agents.values())
-
     def _moment(self, now: float) -> Moment:
         return Moment(now, self._listening_since, self._config, self._heartbeat_seconds)
 
-    def _state(self, id_: str, service: str = "", agent: str = "") -> AgentState:
-        state = self.agents.get(id_)
-        if state is None:
-            if not service:
-                service, _, agent = id_.partition("/")
-            state = AgentState(id=id_, service=service, agent=agent or service)
-            self.agents[id_] = state
-            if len(self.agents) > MAX_AGENTS:
-                del self.agents[next(iter(self.agents))]
-        return state
-
-    def _provider(self, state: AgentState) -> str | None:
-        if state.evidence.provider is not None:
-            return state.evidence.provider
-        declared = self._config.declared(state.id)
-        return declared.provider if declared is not None else None
-
-    def _population(self, scope: str) -> int:
-        return sum(scope in {self._provider(one), one.service} for one in self.agents.values())
+    def _forget(self, state: AgentState, now: float) -> None:
+        for kind in IncidentKind:
+            self._alarms.clear(kind, state, now)
+        self.roster.agents.pop(state.id, None)
+        self._changed.pop(state.id, None)

@@ -20,7 +20,7 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.frames import join, split
 from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
-from otel_watchdog_collector.pipeline.waiting import Promises, Waiting
+from otel_watchdog_collector.pipeline.waiting import Promises, Waiting, take_group
 from otel_watchdog_collector.stores import Store, StoreError
 from otel_watchdog_collector.wire import Batch, Limits, decode, gunzip
 
@@ -222,7 +222,7 @@ class Intake:
 
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
-        group = self._take_group()
+        group = take_group(self._waiting, MAX_GROUP_BYTES)
         self._gather_when_due(idle=not group)
         try:
             if group or self._rows or self._promises or self.parcels:
@@ -246,15 +246,6 @@ class Intake:
             await self._in_writer(lambda: self._store.prune(before))
             oldest = now - self._config.fleet.audit_days * 86_400
             await self._in_writer(lambda: self._store.prune(oldest, {Table.AUDIT}))
-
-    def _take_group(self) -> list[Waiting]:
-        group: list[Waiting] = []
-        size = 0
-        while self._waiting and size < MAX_GROUP_BYTES:
-            waiting = self._waiting.popleft()
-            size += len(waiting.entry.body)
-            group.append(waiting)
-        return group
 
     def _gather_when_due(self, *, idle: bool) -> None:
         """Take rows to be written along: each second under load, and when there is time."""

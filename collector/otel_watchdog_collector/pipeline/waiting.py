@@ -1,6 +1,7 @@
 """What waits for the next commit, and who is told when it is in the store."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,21 @@ class Waiting(NamedTuple):
     def answer(self, error: StoreError | None) -> None:
         """Tell who waits that it is done, or why it is not."""
         answer(self.done, error)
+
+
+def take_group(waiting: deque[Waiting], max_bytes: int) -> list[Waiting]:
+    """Take entries that go into one commit, in order.
+
+    Args:
+        waiting: Where from.
+        max_bytes: Bytes of entries after which no more are taken.
+    """
+    group: list[Waiting] = []
+    size = 0
+    while waiting and size < max_bytes:
+        group.append(waiting.popleft())
+        size += len(group[-1].entry.body)
+    return group
 
 
 class Promises:

@@ -3,5 +3,6 @@
 from otel_watchdog_collector.receivers.door import Door
 from otel_watchdog_collector.receivers.otlp_grpc import GrpcReceiver
 from otel_watchdog_collector.receivers.otlp_http import OtlpHttpApp
+from otel_watchdog_collector.receivers.server import run
 
-__all__ = ["Door", "GrpcReceiver", "OtlpHttpApp"]
+__all__ = ["Door", "GrpcReceiver", "OtlpHttpApp", "run"]

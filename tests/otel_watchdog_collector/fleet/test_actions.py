@@ -187,6 +187,19 @@ def test_a_webhook_is_signed_as_standard_webhooks_are(serve):
     }
 
 
+def test_a_key_in_base64_is_taken_as_such(serve):
+    """As receivers hand them out."""
+    server, key = serve(), b"0123456789abcdef"
+    secret = f"whsec_{base64.b64encode(key).decode()}"
+
+    act(ActionConfig(webhook=server.url, secret=secret))
+
+    ((_, headers, body),) = server.asked
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+
+
 @pytest.mark.parametrize("status", [302, 401, 500])
 def test_a_webhook_that_refuses_was_not_done(status, serve):
     """Redirects are not followed: they could lead the signature elsewhere."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from otel_watchdog_collector.fleet import reconciler, roster
 from otel_watchdog_collector.fleet.activity import promotion
 from otel_watchdog_collector.health import SignKind
 
@@ -189,3 +190,42 @@ def test_a_person_who_resumes_stands_in_the_audit(bench):
     entry = next(one for one in made.entries if one.action == "resume")
     assert (entry.user, entry.agent) == ("ada", "shop/a")
     assert entry.detail == {"trigger": "watchdog-crashloop"}
+
+
+def test_an_agent_that_is_gone_for_a_week_is_forgotten(bench):
+    """With its incident; one that a person must see to is not."""
+    made = bench({"sweep_seconds": 3600, "boot_grace_seconds": 0, "crash_loop_after": 1})
+    look(made, 0, be={"shop/a": "hung"})
+    made.keeps.clear()
+    made.see([{"agent": "shop/b", "kind": "refused", "times": 3}])
+    look(made, 7 * DAY - 3600, every=3600)
+    assert sorted(made.fleet.agents) == ["shop/a", "shop/b"]
+
+    look(made, 8 * DAY, every=3600)
+
+    assert sorted(made.fleet.agents) == ["shop/a"]
+    assert made.fleet.agents["shop/a"].state == "crash-loop"
+    assert made.told("open", {}) == ["crash-loop"]
+
+
+def test_of_too_many_agents_the_least_recently_heard_of_goes(bench, monkeypatch):
+    """Not the one that has been there for longest."""
+    monkeypatch.setattr(roster, "MAX_AGENTS", 3)
+    made = bench()
+    for name in "abcad":
+        made.see([{"agent": f"shop/{name}", "kind": "activity"}])
+
+    assert list(made.fleet.agents) == ["shop/c", "shop/a", "shop/d"]
+
+
+def test_parts_of_a_look_are_one_look(bench, monkeypatch):
+    """Each agent is judged once, and limits hold for all of them."""
+    monkeypatch.setattr(reconciler, "PART", 2)
+    made = bench({"max_restarts_at_once": 3})
+    made.returns = False
+    agents = [f"shop/{name}" for name in "abcdefg"]
+
+    look(made, 0, be=dict.fromkeys(agents, "hung"))
+
+    assert [action.agent for action in made.actions] == agents[:3]
+    assert sorted(made.rows) == agents

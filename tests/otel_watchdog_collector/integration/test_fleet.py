@@ -352,6 +352,26 @@ def test_hostile_names_are_text(serve, agent_spans):
     assert found.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.parametrize("text", [r"\ud800", r"a\u0000b", "x" * 5000], ids=["half", "NUL", "long"])
+@pytest.mark.parametrize("path", ["/api/v1/reports", "/api/v1/pause", "/api/v1/resume"])
+def test_no_text_of_a_request_makes_the_service_fail(serve, path, text):
+    """What cannot be kept is refused, or kept as what stands for it; nothing else is lost."""
+    running = serve()
+    send = running.client.put if path.endswith("reports") else running.client.post
+
+    answer = send(
+        path, content='{"agent": "' + text + '"}', headers={"content-type": "application/json"}
+    )
+    running.client.put("/api/v1/kill-switch", json={"paused": True})
+    look(running)
+
+    assert answer.status_code in {200, 404, 422}
+    assert [one["action"] for one in running.client.get("/api/v1/audit").json()["items"]] == [
+        "kill-switch"
+    ]
+    assert running.service.meters["internal_errors_total"] == 0
+
+
 @pytest.fixture
 def traced(monkeypatch):
     """Return what makes a traced program that exports spans and logs to a service."""

@@ -151,7 +151,8 @@ def _tell(turns: dict[int, Turn], seen: Iterable[Mapping[str, Any]]) -> Mapping[
             call.times = times[key]
             _turn(turns, one["turn"]).calls.append(call)
             waiting.append(call)
-            by_id[one.get("call_id") or ""] = call
+            if one.get("call_id"):
+                by_id[one["call_id"]] = call
         elif kind == "tool_result":
             _answer(turns, one, waiting, by_id)
     return ended

@@ -60,8 +60,10 @@ test-pages: .venv-pages/ready ## the fleet's pages in a real browser
 dashboards: .venv-backends/dashboards/ready ## write the dashboards anew
 	@.venv-backends/dashboards/bin/python dashboards/build.py
 
-screenshots: .venv-backends/phoenix/ready ## take the pictures of the documentation, with headless Chromium
+screenshots: .venv-backends/phoenix/ready .venv-pages/ready ## take the pictures of the documentation, with headless Chromium
+	@sh requirements/pages/prepare.sh
 	@$(BIN)/python docs/screenshots.py
+	@.venv-pages/bin/python docs/fleet_screenshots.py
 
 check: static docs pages contracts ## format, lint, types, imports, docs, contracts, examples
 

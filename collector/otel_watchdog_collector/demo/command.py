@@ -91,7 +91,7 @@ async def _demo(loaded: Loaded, delay: float, console: Console, *, stays: bool) 
     try:
         url = f"http://127.0.0.1:{service.http_port}"
         console.print(f"Twelve agents at work: [bold]{url}{PREFIX}[/bold]", highlight=False)
-        players = _players(url, delay, stop)
+        players = start(url, delay, stop)
         ended = asyncio.ensure_future(_ended(players, asked))
         told = asyncio.ensure_future(asked.wait())
         await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)
@@ -108,7 +108,7 @@ async def _demo(loaded: Loaded, delay: float, console: Console, *, stays: bool) 
         await service.stop()
 
 
-def _players(url: str, delay: float, stop: threading.Event) -> Sequence[threading.Thread]:
+def start(url: str, delay: float, stop: threading.Event) -> Sequence[threading.Thread]:
     """Start the agents, each in a thread of its own; return these."""
     from otel_watchdog_collector.demo.beats import Beats  # noqa: PLC0415 - needs the exporter
     from otel_watchdog_collector.demo.members import MEMBERS, play  # noqa: PLC0415 - as above

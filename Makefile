@@ -2,7 +2,7 @@
 # Each sets up .venv first, if it is not there or older than what it is made from.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-adapters test-backends test-dropin dashboards screenshots lock-backends check static docs pages contracts format bench bench-quality bench-peers lock lock-adapters lock-peers clean
+.PHONY: help demo test test-adapters test-backends test-dropin test-pages dashboards screenshots lock-backends lock-pages check static docs pages contracts format bench bench-quality bench-peers lock lock-adapters lock-peers clean
 
 BIN := .venv/bin
 ADAPTERS := openai-3 openai-2 crewai
@@ -24,8 +24,10 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 pyth
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/ready ## watch an agent loop, be nudged, redirected and stopped
+# DEMO=--headless ends with the fleet's report, without waiting for anybody to look.
+demo: .venv/ready ## watch an agent loop, be nudged and stopped; then twelve agents, with pages
 	@$(BIN)/otel-watchdog demo
+	@$(BIN)/otel-watchdog-collector demo $(DEMO)
 
 # Without what has a command of its own below: vendors' packages and servers have environments of their own.
 test: static docs pages ## all checks and all tests
@@ -53,11 +55,18 @@ test-backends: $(BACKENDS:%=.venv-backends/%/ready) ## Phoenix, MLflow and Prome
 	@PYTHONPATH=. .venv-backends/langfuse4/bin/python -m pytest -q -p no:cacheprovider --override-ini addopts= \
 		--import-mode=importlib tests/otel_watchdog/reviews tests/contracts/langfuse
 
+# The browser is Debian's; what drives it, and what looks for faults, has an environment of its own.
+test-pages: .venv-pages/ready ## the fleet's pages in a real browser
+	@sh requirements/pages/prepare.sh
+	@.venv-pages/bin/python -m pytest -q tests/integration/pages
+
 dashboards: .venv-backends/dashboards/ready ## write the dashboards anew
 	@.venv-backends/dashboards/bin/python dashboards/build.py
 
-screenshots: .venv-backends/phoenix/ready ## take the pictures of the documentation, with headless Chromium
+screenshots: .venv-backends/phoenix/ready .venv-pages/ready ## take the pictures of the documentation, with headless Chromium
+	@sh requirements/pages/prepare.sh
 	@$(BIN)/python docs/screenshots.py
+	@.venv-pages/bin/python docs/fleet_screenshots.py
 
 check: static docs pages contracts ## format, lint, types, imports, docs, contracts, examples
 
@@ -125,6 +134,15 @@ lock-adapters: .venv/ready ## pin what the adapters' frameworks need anew
 			-o requirements/adapters/$$name.txt || exit; \
 	done
 
+lock-pages: .venv/ready ## pin what the tests of the pages need anew
+	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
+	@$(BIN)/uv pip compile pyproject.toml collector/pyproject.toml requirements/pages/browser.in \
+		--extra otlp --extra pydantic-ai --group build --group test -c $(CONSTRAINTS) \
+		--universal --python-version 3.11 --only-binary :all: \
+		--generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package otel-watchdog \
+		--annotation-style line --custom-compile-command "make lock-pages" --quiet \
+		-o requirements/pages/browser.txt
+
 lock-backends: .venv/ready ## pin what the servers of the tests need anew
 	@test -x $(BIN)/uv || $(PIP) install --quiet --only-binary :all: uv
 	@for name in $(BACKENDS); do \
@@ -146,7 +164,7 @@ lock-peers: .venv/ready ## pin the other detectors of the benchmark anew
 	done
 
 clean: ## remove .venv and everything built
-	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .venv-peers .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
+	@rm -rf .venv .venv-adapters .venv-backends .venv-dropin .venv-pages .venv-peers .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache docs/_build docs/api/modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: $(CONSTRAINTS) pyproject.toml collector/pyproject.toml
@@ -181,6 +199,15 @@ clean: ## remove .venv and everything built
 	@$(BIN)/python -c 'import hatchling.build; hatchling.build.build_editable(".venv-dropin/$*")'
 	@.venv-dropin/$*/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 		--no-index --no-deps --force-reinstall .venv-dropin/$*/*.whl
+	@touch $@
+
+.venv-pages/ready: requirements/pages/browser.txt pyproject.toml collector/pyproject.toml .venv/ready
+	@echo "Installing the packages for the pages' tests into .venv-pages."
+	@$(BIN)/python -m venv --clear .venv-pages
+	@.venv-pages/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--only-binary :all: --no-deps --require-hashes -r $<
+	@.venv-pages/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+		--no-index --no-deps --no-build-isolation -e . -e collector
 	@touch $@
 
 # What the library itself needs may change without these.

@@ -11,6 +11,7 @@ import typer
 from otel_watchdog.errors import WatchdogError
 from otel_watchdog.version import VERSION
 from otel_watchdog_collector.config import Loaded, load
+from otel_watchdog_collector.demo import demo
 from otel_watchdog_collector.service import Service
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -81,6 +82,9 @@ async def _serve(loaded: Loaded) -> None:
         await stop.wait()
     finally:
         await service.stop()
+
+
+app.command()(demo)
 
 
 def main() -> None:

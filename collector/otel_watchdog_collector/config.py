@@ -97,6 +97,9 @@ class CollectorConfig(BaseSettings):
     """Days after which sessions, runs, corrections and findings are deleted."""
     snapshot_seconds: float = Field(default=60.0, ge=1, le=86_400)
     """Seconds between snapshots, at least; the journal in between is replayed after a crash."""
+    history_chars: int = Field(default=2000, ge=0, le=1_000_000)
+    """Characters of a text that are kept of what agents do, for pages and previews; secrets are
+    taken out. 0: nothing of it is kept."""
     max_journal_bytes: int = Field(default=64 * _MIB, ge=_MIB, le=16 * 1024 * _MIB)
     """Bytes of journal that bring a snapshot forward."""
 
@@ -175,13 +178,17 @@ class CollectorConfig(BaseSettings):
         self.library()
         return self
 
-    def library(self) -> WatchdogConfig:
+    def library(self, watchdog: Mapping[str, Any] | None = None) -> WatchdogConfig:
         """Return the library's settings for one tenant.
+
+        Args:
+            watchdog: In place of the setting of that name.
 
         Raises:
             ValueError: One of `watchdog` is wrong.
         """
-        given = {"max_sessions": 20_000, "max_open_spans": 100_000, **self.watchdog}
+        own = self.watchdog if watchdog is None else watchdog
+        given = {"max_sessions": 20_000, "max_open_spans": 100_000, **own}
         return WatchdogConfig(**given, mode=self.mode)
 
 

@@ -53,6 +53,8 @@ class Table(Enum):
     RUNS = "runs"
     CORRECTIONS = "corrections"
     FINDINGS = "findings"
+    OBSERVATIONS = "observations"
+    """What sessions did: rows of many observations each, in order of their `first`."""
     CONDITIONS = "conditions"
     """Of each agent, by its id: its conditions and what healing knows of it."""
     INCIDENTS = "incidents"

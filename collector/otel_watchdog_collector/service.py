@@ -25,6 +25,7 @@ from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
 from otel_watchdog_collector.receivers import Door, OtlpHttpApp, run
 from otel_watchdog_collector.stores import Store, open_store
+from otel_watchdog_collector.web import PREFIX as PAGES, Live, Parts, make_web
 from otel_watchdog_collector.wire import Batch, Resource
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Service:
         config = self._config = loaded.config
         self.meters = Meters()
         self._clock = clock
+        self._live = Live()
         self._store = store or open_store(config.store)
         self.intake = Intake(
             self._store,
@@ -70,6 +72,7 @@ class Service:
             publish=self._publish,
             on_judged=self._note_judged,
             on_signs=self._note_signs,
+            on_kept=self._live.note,
         )
         self.fleets = Keeper(
             Shelf(
@@ -127,6 +130,23 @@ class Service:
                 setting_lines=loaded.lines,
             )
         )
+        self._pages = make_web(
+            Parts(
+                store=self._store,
+                access=access,
+                meters=self.meters,
+                clock=clock,
+                live=self._live,
+                fleet=self.fleets,
+                mode=lambda tenant: self.intake.tenant(tenant).mode,
+                set_mode=self._set_mode,
+                setting_lines=loaded.lines,
+                watchdog=config.watchdog,
+                library=config.library,
+                history_chars=config.history_chars,
+                is_tls=config.tls_certificate is not None,
+            )
+        )
         self._door = door
         self._grpc: GrpcReceiver | None = None
         self._server: uvicorn.Server | None = None
@@ -143,6 +163,8 @@ class Service:
             await self._otlp(scope, receive, send)
         elif scope["type"] == "http" and path.startswith(feedback.PREFIX):
             await self._feedback(scope, receive, send)
+        elif scope["type"] == "http" and (path == "/" or path.startswith(PAGES)):
+            await self._pages(scope, receive, send)
         else:
             await self._api(scope, receive, send)
 
@@ -166,6 +188,7 @@ class Service:
     async def stop(self) -> None:
         """Take nothing more in, finish what is in work, keep the state. Safe to call twice."""
         self._hub.close()
+        self._live.close()
         if self._grpc is not None:
             await self._grpc.stop(STOP_SECONDS)
             self._grpc = None
@@ -251,6 +274,8 @@ class Service:
         names = [name for name in self._forwarders if self._has_room(name)]
         if names:
             self.intake.parcels += self._parcels(names, fact, judged, resource)
+        if self._live.viewers:
+            self.intake.hurry()
         if isinstance(fact, Correction) and fact.mode > Mode.OBSERVE:
             letter = self.intake.tenant(tenant).mailboxes.find(fact.id)
             if letter is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("dropin", "peers")
+KINDS = ("dropin", "pages", "peers")
 LISTS = sorted(path for kind in KINDS for path in (ROOT / "requirements").glob(f"{kind}/*.txt"))
 PINNED = [path for path in LISTS if path.with_suffix(".in").exists()]
 

@@ -51,6 +51,7 @@ class Intake:
         on_judged: Called with the tenant and each batch that was judged, and the time.
         on_signs: Called with the tenant and what was seen of its agents, and the time; not for
             what is replayed.
+        on_kept: Called with rows once they are in the store.
     """
 
     def __init__(  # noqa: PLR0913 - it wires the pipeline's ends
@@ -63,6 +64,7 @@ class Intake:
         publish: Publish,
         on_judged: Callable[[str, Batch, float], None],
         on_signs: Callable[[str, Sequence[Sign], float], None] = lambda *_: None,
+        on_kept: Callable[[Sequence[Row]], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._config = config
@@ -71,6 +73,7 @@ class Intake:
         self._publish = publish
         self._on_judged = on_judged
         self._on_signs = on_signs
+        self._on_kept = on_kept
         self._promises = Promises()
         self._tenants: dict[str, Tenant] = {}
         self._limits = Limits(config.max_attributes, config.max_attribute_chars)
@@ -83,6 +86,8 @@ class Intake:
         """Those that `publish` makes; they go into the store with the next commit."""
         self._seq = 0
         self._journal_bytes = 0
+        self._gathered_at = 0.0
+        self._hurried = False
         self._snapshot_at = clock()
         self._pruned_at = clock()
         self._task: asyncio.Task[None] | None = None
@@ -115,6 +120,7 @@ class Intake:
                 expiry_seconds=self._config.expiry_seconds,
                 meters=self._meters,
                 publish=self._publish,
+                history_chars=self._config.history_chars,
             )
         return tenant
 
@@ -192,6 +198,11 @@ class Intake:
         self._wake.set()
         await self._promises.give()
 
+    def hurry(self) -> None:
+        """Have rows written at once: somebody looks at them."""
+        self._hurried = True
+        self._wake.set()
+
     async def _run(self) -> None:
         while self._task is not None or self._waiting:
             if not self._waiting:
@@ -212,8 +223,9 @@ class Intake:
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
         group = take_group(self._waiting, MAX_GROUP_BYTES)
+        self._gather_when_due(idle=not group)
         try:
-            if group or self._rows or self._promises or self.parcels or self._gather():
+            if group or self._rows or self._promises or self.parcels:
                 await self._commit(group)
         except Exception as error:
             for waiting in group:
@@ -235,10 +247,17 @@ class Intake:
             oldest = now - self._config.fleet.audit_days * 86_400
             await self._in_writer(lambda: self._store.prune(oldest, {Table.AUDIT}))
 
-    def _gather(self) -> bool:
+    def _gather_when_due(self, *, idle: bool) -> None:
+        """Take rows to be written along: each second under load, and when there is time."""
+        now = asyncio.get_running_loop().time()
+        if idle or self._hurried or now - self._gathered_at >= FLUSH_SECONDS:
+            self._hurried = False
+            self._gathered_at = now
+            self._gather()
+
+    def _gather(self) -> None:
         for tenant in self._tenants.values():
             self._rows += tenant.ledger.take()
-        return bool(self._rows)
 
     async def _commit(self, group: Sequence[Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
@@ -248,6 +267,7 @@ class Intake:
         self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
         self.is_writable = True
         self._rows = self._rows[len(rows) :]
+        self._on_kept(rows)
         self._promises.settle(promises)
         self.parcels = self.parcels[len(own) :]
         self._journal_bytes += sum(len(entry.body) + 64 for entry in entries)
@@ -259,6 +279,7 @@ class Intake:
         snapshot = Snapshot(self._seq, body)
         await self._in_writer(lambda: self._store.save_snapshot(snapshot, rows, parcels))
         self._rows = self._rows[len(rows) :]
+        self._on_kept(rows)
         self.parcels = self.parcels[len(parcels) :]
         self._journal_bytes = 0
         self._snapshot_at = self._clock()

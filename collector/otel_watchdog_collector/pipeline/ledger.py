@@ -1,7 +1,7 @@
 """What there is to see of a tenant: rows of agents, sessions, runs, corrections and findings."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from otel_watchdog import semconv
@@ -80,25 +80,26 @@ class Ledger:
         self._agents.move_to_end(key)
         self._changed[Table.AGENTS, key] = at
 
-    def observe(self, observation: Observation, at: float) -> None:
+    def observe(self, observation: Observation, at: float, service: str = "") -> None:
         """Note what a session did.
 
         Args:
             observation: It.
             at: When it came, in seconds since the epoch.
+            service: Whose spans tell of it.
         """
         key = observation.session
         session = self._sessions.get(key)
         if session is None:
             session = {"agent": None, "run": None, "turn": 0, "runs": 0, "corrections": 0}
-            session["first_at"] = at
+            session.update(first_at=at, service=service)
             self._sessions[key] = session
             if len(self._sessions) > self._max_sessions:
                 self._sessions.popitem(last=False)
         session["turn"] = observation.turn
         if type(observation) is RunStarted:
             session.update(agent=observation.agent, run=observation.run, runs=session["runs"] + 1)
-            self._start(observation, at)
+            self._start(observation, at, service)
         elif type(observation) is ModelTurn or type(observation) is RunEnded:
             self._go_on(observation, session["run"], at)
         elif type(observation) is ToolResult:
@@ -122,6 +123,7 @@ class Ledger:
             "session": correction.session,
             "run": correction.run,
             "agent": correction.agent,
+            "service": (self._sessions.get(correction.session) or {}).get("service"),
             "turn": correction.turn,
             "n": correction.n,
             "tier": correction.tier.label,
@@ -164,6 +166,10 @@ class Ledger:
         for key in [key for key, run in self._runs.items() if run["session"] in sessions]:
             del self._runs[key]
 
+    def add(self, rows: Iterable[Row]) -> None:
+        """Have rows written with the others."""
+        self._rows += rows
+
     def take(self) -> list[Row]:
         """Return the rows that changed since this was asked last."""
         rows = self._rows
@@ -182,17 +188,21 @@ class Ledger:
         self._changed.clear()
         return rows
 
-    def _start(self, started: RunStarted, at: float) -> None:
+    def _start(self, started: RunStarted, at: float, service: str) -> None:
         key = f"{started.session}/{started.run}"
         self._runs[key] = {
             "session": started.session,
             "run": started.run,
             "agent": started.agent,
+            "service": service,
             "started_at": started.time or at,
             "ended_at": None,
             "turns": 0,
             "error": None,
             **run_figures.NOTHING_YET,
+            "input_tokens": None,
+            "output_tokens": None,
+            "model": None,
         }
         if len(self._runs) > self._max_sessions:
             self._runs.popitem(last=False)
@@ -209,6 +219,7 @@ class Ledger:
         known["turns"] = max(known["turns"], observation.turn)
         if isinstance(observation, ModelTurn):
             run_figures.spend(known, observation)
+            _count_tokens(known, observation)
         if ended:
             known["ended_at"] = observation.time or at
             known["error"] = observation.error
@@ -216,6 +227,15 @@ class Ledger:
 
     def _add(self, table: Table, id: str, at: float, fields: Mapping[str, Any]) -> None:  # noqa: A002 - what it is
         self._rows.append(Row(table=table, tenant=self._tenant, id=id, at=at, fields=fields))
+
+
+def _count_tokens(run: dict[str, Any], turn: ModelTurn) -> None:
+    """Add a turn's tokens to its run's; what no turn says stays unknown."""
+    for name in ("input_tokens", "output_tokens"):
+        tokens = getattr(turn, name)
+        if tokens is not None:
+            run[name] = (run.get(name) or 0) + tokens
+    run["model"] = turn.model or run.get("model")
 
 
 def service_of(attributes: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from otel_watchdog_collector.facts import Letter
 from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.hearing import heard, listen
+from otel_watchdog_collector.pipeline.history import History
 from otel_watchdog_collector.pipeline.lasting import (
     FleetWatchdog,
     Place,
@@ -55,6 +56,7 @@ class Tenant:
         expiry_seconds: Age at which a letter is thrown away.
         meters: Counts.
         publish: Called with each correction.
+        history_chars: Characters of a text that are kept of what agents do; 0: nothing is.
     """
 
     def __init__(
@@ -65,9 +67,11 @@ class Tenant:
         expiry_seconds: float,
         meters: Meters,
         publish: Publish,
+        history_chars: int = 0,
     ) -> None:
         self.name = name
         self.ledger = Ledger(name, config.max_sessions)
+        self.history = History(name, history_chars)
         self.mailboxes = Mailboxes(config.max_sessions)
         self.seen = Seen()
         self._expiry_seconds = expiry_seconds
@@ -163,6 +167,7 @@ class Tenant:
         """Return all that it knows."""
         beside = {
             "ledger": self.ledger,
+            "history": self.history.freeze(),
             "mailboxes": self.mailboxes,
             "seen": self.seen,
             "mode": self.mode,
@@ -193,6 +198,8 @@ class Tenant:
             },
         )
         self.ledger = beside["ledger"]
+        if "history" in beside:
+            self.history.thaw(beside["history"])
         self.mailboxes = beside["mailboxes"]
         self.seen = beside["seen"]
         self._engine.current = beside["mode"]
@@ -212,22 +219,23 @@ class Tenant:
         spans = [batch.spans[index] for index in fresh]
         if len(spans) < len(batch.spans):
             self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
-        engine, ledger = self._engine, self.ledger
+        engine, ledger, history = self._engine, self.ledger, self.history
         names: dict[int, str | None] = {}
         said: set[Sign] = set()
         for index, observations in self._stream.observe(spans):
+            resource = batch.resources[batch.resource_of[fresh[index]]]
+            service = service_of(resource.attributes)
             for observation in observations:
-                ledger.observe(observation, at)
+                ledger.observe(observation, at, service)
+                history.observe(observation, ledger.agent_of(observation.session), service)
                 self._known.add(observation.session)
                 correction = engine.observe(observation)
                 if correction is not None:
-                    resource = batch.resources[batch.resource_of[fresh[index]]]
                     self._correct(correction, spans[index], resource, at)
             if observations:
                 names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
-                resource = batch.resources[batch.resource_of[fresh[index]]]
-                service = service_of(resource.attributes)
                 self._sign(signs_of(observations, spans[index], service, agent), said)
+        ledger.add(history.take(at))
         for service, agent in heard(batch, self._scopes, names):
             ledger.hear(service, agent, at, last_span_at=at)
             self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
@@ -280,6 +288,7 @@ class Tenant:
         for key in gone:
             self._engine.forget(key)
         self.ledger.forget(gone)
+        self.history.forget(gone)
         self._known &= known
         for id_ in [id_ for id_, place in self._places.items() if place.session in gone]:
             del self._places[id_]

@@ -118,6 +118,7 @@ COLUMNS: Mapping[Table, tuple[str, ...]] = {
     Table.RUNS: ("session", "agent"),
     Table.CORRECTIONS: ("session", "agent", "state"),
     Table.FINDINGS: ("session", "agent", "detector"),
+    Table.OBSERVATIONS: ("session", "run"),
     Table.CONDITIONS: ("service", "state"),
     Table.INCIDENTS: ("state", "kind"),
     Table.AUDIT: ("agent", "action"),

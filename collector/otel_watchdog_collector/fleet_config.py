@@ -188,6 +188,13 @@ class FleetConfig(BaseModel):
         """Return what is declared of an agent, by its id."""
         return next((one for one in self.agents if fnmatchcase(agent, one.match)), None)
 
+    def action_for(self, agent: str) -> ActionConfig | None:
+        """Return how an agent is acted on, by its id; `None`: not at all."""
+        declared = self.declared(agent)
+        if declared is None:
+            return self.action
+        return (declared.action or self.action) if declared.heal else None
+
     def shown(self) -> dict[str, Any]:
         """Return all settings as plain values, secrets hidden."""
         shown: dict[str, Any] = _hidden(self.model_dump(mode="json"))

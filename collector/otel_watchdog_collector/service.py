@@ -310,6 +310,7 @@ class Service:
             ("sessions", "Sessions in memory.", total(lambda tenant: tenant.sessions)),
             ("agents", "Agents in memory.", total(lambda tenant: tenant.ledger.agents)),
             ("waiting_corrections", "Not taken.", total(lambda tenant: len(tenant.mailboxes))),
+            ("open_incidents", "Incidents that are open.", lambda: self.fleets.open_incidents),
             ("waiting_agents", "Agents that wait for feedback.", lambda: self._hub.waiting),
             ("in_work_bytes", "Requests in work.", lambda: self.intake.waiting_bytes),
             ("ready", "1: spans are taken in.", lambda: float(self.intake.is_writable)),

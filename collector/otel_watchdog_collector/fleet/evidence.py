@@ -19,7 +19,7 @@ class Evidence:
     last_answer_at: float | None = None
     """When its model provider last took its credential."""
     started_at: float | None = None
-    """When its process was last launched, as far as it is known."""
+    """When its process was last launched, by its heartbeats and our restarts."""
     beat: Beat | None = None
     """The last heartbeat."""
     stopped: bool = False
@@ -40,6 +40,14 @@ class Evidence:
         if span_at is None or beat_at is None:
             return beat_at if span_at is None else span_at
         return max(span_at, beat_at)
+
+    @property
+    def launched_at(self) -> float | None:
+        """When its process was last launched, as it says itself or as is reported."""
+        own, reported = self.started_at, self.report.started_at
+        if own is None or reported is None:
+            return reported if own is None else own
+        return max(own, reported)
 
     @property
     def queued(self) -> int | None:

@@ -19,13 +19,17 @@ from otel_watchdog_collector.fleet.reconciler import Fleet
 from otel_watchdog_collector.fleet.roster import MAX_AGENTS
 from otel_watchdog_collector.fleet.shelf import Shelf
 from otel_watchdog_collector.fleet.switches import Switches
-from otel_watchdog_collector.fleet_config import ActionConfig, FleetConfig
+from otel_watchdog_collector.fleet_config import FleetConfig
 from otel_watchdog_collector.health import HealingMode, Report, Sign
 from otel_watchdog_collector.meters import Meters
+from otel_watchdog_collector.stores import StoreError
 from otel_watchdog_collector.wire import Batch
 
 HEALING: Final = "healing"
 """Id of the row that holds what people set."""
+
+PROGRAM: Final = "program"
+"""Who the audit names where an agent's program says what a person did."""
 
 SWEPT: Final = "swept"
 """Id of the row that holds when all agents were last looked at."""
@@ -74,6 +78,11 @@ class Keeper:
         self._acting: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def open_incidents(self) -> int:
+        """How many incidents are open."""
+        return sum(len(fleet.incidents.open) for fleet in self._fleets.values())
+
     def recover(self) -> None:
         """Know again what was known before the process ended.
 
@@ -116,6 +125,7 @@ class Keeper:
             await asyncio.wait(self._acting, timeout=seconds)
         for acting in self._acting:
             acting.cancel()
+        await asyncio.gather(*self._acting, return_exceptions=True)
         for tenant, fleet in self._fleets.items():
             await self._shelf.put(tenant, fleet.take_all())
 
@@ -131,11 +141,7 @@ class Keeper:
         self.note(tenant, list(records.beats(batch)), at)
         rows = list(records.approvals(batch, tenant, at))
         if rows:
-            for row in rows:
-                said = {name: row.fields[name] for name in ("step", "scope", "session")}
-                by = row.fields["by"] or "unknown"
-                self._fleet(tenant).write("approval", at, by, agent=row.fields["agent"], **said)
-            self._spawn(self._publish(tenant, rows))
+            self._spawn(self._approve(tenant, rows))
 
     async def sweep(self) -> None:
         """Look at all agents once."""
@@ -184,13 +190,13 @@ class Keeper:
         self._fleet(tenant).write(
             "healing-mode", self._clock(), by, before=before.value, after=mode.value
         )
-        await self._publish(tenant, [self._settings(tenant)])
+        await self._keep_settings(tenant)
 
     async def set_pause(self, tenant: str, *, paused: bool, by: str) -> None:
         """See `FleetControl.set_pause`."""
         self._switches.set(tenant, on=paused)
         self._fleet(tenant).write("kill-switch", self._clock(), by, on=paused)
-        await self._publish(tenant, [self._settings(tenant)])
+        await self._keep_settings(tenant)
 
     async def note_mode(self, tenant: str, mode: Mode, by: str) -> None:
         """See `FleetControl.note_mode`."""
@@ -224,6 +230,20 @@ class Keeper:
                 self._meters.add("internal_errors_total")
                 _logger.exception("a look at the fleet failed")
 
+    async def _approve(self, tenant: str, rows: Sequence[Row]) -> None:
+        """Keep steps of questions to people; who answered is what the agent's program says."""
+        for row in rows:
+            said = {name: row.fields[name] for name in ("step", "scope", "session")}
+            self._fleet(tenant).write(
+                "approval",
+                row.at,
+                PROGRAM,
+                agent=row.fields["agent"],
+                answered_by=row.fields["by"],
+                **said,
+            )
+        await self._publish(tenant, await self._shelf.following(rows))
+
     async def _do(self, tenant: str, actions: Sequence[Action]) -> None:
         """Keep what was decided, then do it: after a restart of ours nothing is done twice."""
         fleet = self._fleet(tenant)
@@ -238,7 +258,7 @@ class Keeper:
     async def _act(self, tenant: str, action: Action) -> None:
         fleet = self._fleet(tenant)
         state = fleet.agents.get(action.agent)
-        how = self._how(tenant, action.agent)
+        how = self._config.of(tenant).action_for(action.agent)
         done = False
         if state is not None and how is not None:
             self._meters.add("fleet_actions_total")
@@ -254,31 +274,27 @@ class Keeper:
         self._acting.add(task)
         task.add_done_callback(self._acting.discard)
 
-    def _settings(self, tenant: str) -> Row:
+    async def _keep_settings(self, tenant: str) -> None:
         paused = "api" in self._switches.on(tenant)
-        return self._row(tenant, HEALING, {"mode": self.mode(tenant).value, "paused": paused})
+        row = self._row(tenant, HEALING, {"mode": self.mode(tenant).value, "paused": paused})
+        if not await self._publish(tenant, [row]):
+            raise StoreError("it holds now, but the store failed: it may not outlive a restart")
 
     def _row(self, tenant: str, name: str, fields: Mapping[str, Any]) -> Row:
         return Row(table=Table.FLEET, tenant=tenant, id=name, at=self._clock(), fields=fields)
 
-    def _how(self, tenant: str, agent: str) -> ActionConfig | None:
-        """Return how an agent is acted on; `None`: not at all."""
-        declared = self._config.of(tenant).declared(agent)
-        if declared is None:
-            return self._config.action
-        return (declared.action or self._config.action) if declared.heal else None
-
     def _fleet(self, tenant: str) -> Fleet:
         fleet = self._fleets.get(tenant)
         if fleet is None:
+            config = self._config.of(tenant)
 
             def seconds(agent: str) -> float | None:
-                how = self._how(tenant, agent)
+                how = config.action_for(agent)
                 return how.timeout_seconds if how is not None else None
 
             fleet = self._fleets[tenant] = Fleet(
                 tenant,
-                self._config.of(tenant),
+                config,
                 now=self._clock(),
                 mode=self.acting(tenant),
                 heartbeat_seconds=self._heartbeat_seconds,

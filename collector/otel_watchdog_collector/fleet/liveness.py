@@ -50,8 +50,8 @@ def classify(seen: Evidence, declared: AgentConfig | None, moment: Moment) -> Ve
 
 def is_booting(seen: Evidence, moment: Moment) -> bool:
     """Say whether an agent was launched a moment ago; one whose launch is not known was not."""
-    starts = [at for at in (seen.started_at, seen.report.started_at) if at is not None]
-    return bool(starts) and moment.now - max(starts) < moment.config.boot_grace_seconds
+    launched_at = seen.launched_at
+    return launched_at is not None and moment.now - launched_at < moment.config.boot_grace_seconds
 
 
 def cadence_of(seen: Evidence, declared: AgentConfig | None) -> float | None:
@@ -83,7 +83,7 @@ def _silent(seen: Evidence, declared: AgentConfig | None, moment: Moment) -> Ver
     allowed = moment.config.silent_seconds
     if cadence is not None:
         allowed = max(allowed, cadence * (1 + CADENCE_SLACK))
-    since = max(moment.listening_since, seen.started_at or 0.0, seen.last_seen_at or 0.0)
+    since = max(moment.listening_since, seen.launched_at or 0.0, seen.last_seen_at or 0.0)
     silent = moment.now - since
     if silent < allowed:
         return None
@@ -93,6 +93,9 @@ def _silent(seen: Evidence, declared: AgentConfig | None, moment: Moment) -> Ver
 def _alive(seen: Evidence, moment: Moment) -> Verdict:
     if seen.stopped:
         return Verdict(Liveness.UNKNOWN, "its process ended as it should")
+    launched_at, seen_at = seen.launched_at, seen.last_seen_at
+    if launched_at is not None and seen_at is not None and seen_at < launched_at:
+        return Verdict(Liveness.UNKNOWN, "nothing was heard of it since it was launched")
     idle = seen.idle_seconds(moment.now)
     beats = (
         seen.last_beat_at is not None and moment.now - seen.last_beat_at < moment.heartbeat_seconds
@@ -105,13 +108,14 @@ def _alive(seen: Evidence, moment: Moment) -> Verdict:
 
 
 def _by_spans(seen: Evidence, idle: float | None, moment: Moment) -> Verdict:
-    """Return what can be said without a heartbeat: that it works, or nothing."""
-    if (
-        seen.last_span_at is not None
-        and idle is not None
-        and idle < moment.config.no_output_seconds
-    ):
-        return Verdict(Liveness.READY, f"a span of it ended {_span(idle)} ago")
+    """Return what can be said without a heartbeat: that it works, or nothing.
+
+    One that sent heartbeats is believed for no longer than those are.
+    """
+    beats = seen.last_beat_at is not None
+    lately = moment.heartbeat_seconds if beats else moment.config.no_output_seconds
+    if seen.last_span_at is not None and idle is not None and idle < lately:
+        return Verdict(Liveness.READY, "a span of it ended lately")
     if seen.last_beat_at is None:
         return Verdict(Liveness.UNKNOWN, "it sends no heartbeats and no span came lately")
     late = _span(moment.now - seen.last_beat_at)
@@ -143,7 +147,7 @@ def _open(seen: Evidence, idle: float, moment: Moment) -> Verdict:
             return Verdict(Liveness.STUCK_OVERLAY, said)
         return Verdict(Liveness.READY, "it waits for a person")
     if idle < config.no_output_seconds:
-        return Verdict(Liveness.READY, f"a span of it began or ended {_span(idle)} ago")
+        return Verdict(Liveness.READY, "a span of it began or ended lately")
     if _open_for(seen, config.long_tools, moment) is not None:
         return Verdict(Liveness.UNKNOWN, "a tool is open that may take long")
     return Verdict(Liveness.NO_OUTPUT, f"in its open run nothing began or ended for {_span(idle)}")

@@ -1,6 +1,7 @@
 """Where the fleets' rows stand: in the store, and the audit in files beside it."""
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -74,6 +75,15 @@ class Shelf:
             if len(page) < _PAGE:
                 return
             before = (page[-1].at, page[-1].id)
+
+    async def following(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows of questions with the time at which each was asked."""
+        merged = []
+        for row in rows:
+            before = await asyncio.to_thread(self._store.row, row.table, row.tenant, row.id)
+            asked_at = (before or row).fields["asked_at"]
+            merged.append(dataclasses.replace(row, fields={**row.fields, "asked_at": asked_at}))
+        return merged
 
     async def put(self, tenant: str, changes: Changes, rows: Sequence[Row] = ()) -> bool:
         """Keep what changed, and rows; return whether they are in the store."""

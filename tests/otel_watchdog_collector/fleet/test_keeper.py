@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
 from otel_watchdog_collector.facts import Table
 from otel_watchdog_collector.fleet import Actor, AuditFile, Keeper, Prober, Shelf, Switches, shelf
-from otel_watchdog_collector.fleet_config import FleetConfig
+from otel_watchdog_collector.fleet_config import ActionConfig, FleetConfig
 from otel_watchdog_collector.health import Beat, HealingMode, Sign, SignKind
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.stores import MemoryStore, StoreError
@@ -124,6 +126,33 @@ def test_a_store_that_does_not_answer_holds_up_no_other_fleet(world, monkeypatch
     assert not made.told.exists()
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are seen in /proc")
+def test_the_end_of_the_service_waits_for_no_command(world):
+    """One that hangs is ended with it; the next start goes on from the ladder."""
+    made = world()
+    script = (
+        "import os, time; open(r'"
+        + str(made.told)
+        + "', 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    action = {"command": [sys.executable, "-c", script]}
+    made.config = made.config.model_copy(update={"action": ActionConfig.model_validate(action)})
+
+    async def live():
+        keeper = made.keeper()
+        keeper.start()
+        keeper.note("t", [HUNG], made.now)
+        await keeper.sweep()
+        await asyncio.to_thread(_wait_for, made.told)
+        await keeper.close(0.05)
+
+    asyncio.run(live())
+
+    assert not Path(f"/proc/{made.told.read_text('utf-8')}").exists()
+    again = made.keeper()
+    assert again._fleet("t").agents["shop/a"].ladder.failures == 1
+
+
 def test_an_audit_file_that_cannot_be_written_stops_nothing(world, caplog):
     """The store has the entries; the failure is counted and told."""
     made = world()
@@ -187,6 +216,18 @@ def test_what_people_set_is_known_again(world):
     ]
 
 
+def test_a_switch_that_cannot_be_kept_holds_and_says_so(world):
+    """Who turned it must know that a restart of the service may turn it back."""
+    made = world()
+    made.fails = True
+    keeper = made.keeper()
+
+    with pytest.raises(StoreError, match="it holds now"):
+        asyncio.run(keeper.set_pause("t", paused=True, by="ada"))
+
+    assert keeper.acting("t") is HealingMode.OBSERVE
+
+
 def test_a_row_of_another_version_hides_no_other(world):
     """The agent begins anew, and that is counted."""
     made = world()
@@ -205,3 +246,12 @@ def test_a_row_of_another_version_hides_no_other(world):
 
 def _audit(made):
     return list(Shelf(made.store, made.keep, None, lambda: 0.0, made.meters).rows(Table.AUDIT, "t"))
+
+
+def _wait_for(file):
+    """Wait until a command has written its file."""
+    pause = threading.Event()
+    for _ in range(2000):
+        if file.exists() and file.read_text("utf-8"):
+            return
+        pause.wait(0.01)

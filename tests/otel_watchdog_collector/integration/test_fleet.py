@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from otel_watchdog import WatchdogConfig, WatchdogSpanProcessor, semconv
 from otel_watchdog.testing import reraise
+from otel_watchdog_collector.api import fleet_models
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 SECRET = "0123456789abcdef"  # noqa: S105 - of the tests
@@ -163,6 +164,32 @@ def test_a_tenant_sees_and_steers_its_own_fleet_alone(serve, agent_spans):
     assert answer.status_code == 404
 
 
+def test_answers_are_what_the_openapi_document_says(serve):
+    """Every field of every list, with something in each of them."""
+    running = serve(
+        fleet={"boot_grace_seconds": 0, "backoff_seconds": [0.001], "crash_loop_after": 1}
+    )
+    for _ in range(2):
+        record(running, semconv.HEARTBEAT_EVENT, HUNG)
+        look(running)
+    record(running, semconv.APPROVAL_EVENT, {semconv.WATCHDOG_APPROVAL_STEP: "asked"})
+    running.wait(_settle(running.service.fleets))
+    described = running.client.get("/api/v1/openapi.json").json()["paths"]
+
+    for path, model in (
+        ("/api/v1/conditions", fleet_models.HealthPage),
+        ("/api/v1/incidents", fleet_models.IncidentPage),
+        ("/api/v1/approvals", fleet_models.ApprovalPage),
+        ("/api/v1/audit", fleet_models.AuditPage),
+        ("/api/watchdog/activity", fleet_models.Activity),
+    ):
+        answer = running.client.get(path).json()
+        assert model.model_validate(answer).model_dump(mode="json") == answer
+        assert answer.get("items", True)
+        said = described[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert said["$ref"].endswith(f"/{model.__name__}")
+
+
 @pytest.mark.parametrize(
     ("days", "status", "shown"),
     [("400", 200, 90), ("7", 200, 7), (None, 200, 30)]
@@ -207,6 +234,9 @@ def test_a_dead_agent_is_restarted_paused_and_resumed(serve, tmp_path):
     activity = running.client.get("/api/watchdog/activity?days=2").json()
 
     assert told.read_text("utf-8").splitlines() == ["restart", "restart", "pause"]
+    metrics = running.client.get("/metrics").text
+    assert "otel_watchdog_collector_open_incidents 1\n" in metrics
+    assert "otel_watchdog_collector_fleet_actions_total 3\n" in metrics
     assert (agent["state"], agent["paused"]["trigger"]) == ("crash-loop", "watchdog-crashloop")
     assert (incident["kind"], incident["agents"]) == ("crash-loop", ["shop/fixer"])
     assert activity["byAction"] == {"crashloop-pause": 1, "giveup": 1, "restart": 2}
@@ -313,9 +343,10 @@ def test_what_a_person_allowed_is_listed_and_audited(serve):
 
     assert [one["session"] for one in waiting] == ["s1"]
     assert (row["state"], row["by"], row["scope"]) == ("answered", "ada", "tool")
-    assert [(one["user"], one["detail"]["step"]) for one in audit] == [
-        ("ada", "allow"),
-        ("unknown", "asked"),
+    assert row["asked_at"] == waiting[0]["asked_at"] < row["at"]
+    assert [(one["user"], one["detail"]["answered_by"]) for one in audit] == [
+        ("program", "ada"),
+        ("program", None),
     ]
 
 

@@ -261,7 +261,7 @@ class Intake:
 
     async def _commit(self, group: Sequence[Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
-        rows, promises = self._rows, len(self._promises)
+        rows, promises = list(self._rows), len(self._promises)  # more may come meanwhile
         own = self.parcels
         parcels = own + [parcel for waiting in group for parcel in waiting.parcels]
         self._seq = await self._in_writer(lambda: self._store.commit(entries, rows, parcels))
@@ -275,7 +275,7 @@ class Intake:
     async def _snapshot(self) -> None:
         self._gather()
         body = join((tenant.name, tenant.freeze()) for tenant in self._tenants.values())
-        rows, parcels = self._rows, self.parcels
+        rows, parcels = list(self._rows), list(self.parcels)
         snapshot = Snapshot(self._seq, body)
         await self._in_writer(lambda: self._store.save_snapshot(snapshot, rows, parcels))
         self._rows = self._rows[len(rows) :]

@@ -8,7 +8,7 @@ from otel_watchdog_collector.clock import system_wall_clock
 from otel_watchdog_collector.facts import Table
 
 AGENTS = 1000
-TRIES = 5
+TRIES = 10
 SECONDS = 0.2
 
 CONDITIONS = [

@@ -24,10 +24,16 @@ autodoc_default_options = {"ignore-module-all": True}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_mock_imports = [  # frameworks that adapters import, each an extra
+    "agent_framework",
     "agents",
+    "agno",
+    "autogen_core",
+    "claude_agent_sdk",
     "crewai",
+    "dspy",
     "google.adk",
     "google.genai",
+    "haystack",
     "langchain",
     "langchain_core",
     "langgraph",

@@ -20,7 +20,7 @@ _OF_AGENTS: Final = (semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_AGENT_ID)
 class LiveSpan:
     """An SDK span, open or ended, as a `Span`; a value is fetched when it is asked for."""
 
-    __slots__ = ("_span", "attributes", "parent_id", "span_id", "start")
+    __slots__ = ("_span", "attributes", "end", "parent_id", "span_id", "start")
 
     def __init__(self, span: Any) -> None:
         self._span = span
@@ -29,6 +29,8 @@ class LiveSpan:
         self.parent_id: int | None = None if parent is None else parent.span_id
         self.span_id: int = span.context.span_id
         self.start: float = span.start_time / _NANOSECONDS
+        end = span.end_time
+        self.end: float | None = end / _NANOSECONDS if end else None
 
     @property
     def name(self) -> str:
@@ -70,12 +72,6 @@ class LiveSpan:
     def status_text(self) -> str:
         """See `Span.status_text`."""
         return self._span.status.description or ""
-
-    @property
-    def end(self) -> float | None:
-        """See `Span.end`."""
-        end = self._span.end_time
-        return end / _NANOSECONDS if end else None
 
 
 def beside(span: LiveSpan, context: Context | None) -> Context:

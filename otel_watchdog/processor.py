@@ -244,7 +244,8 @@ class WatchdogSpanProcessor(SpanProcessor):
 
     def _started(self, span: Any, parent_context: Context | None) -> None:
         origin = span.instrumentation_scope
-        if self._scopes.is_plain(self._scopes[origin.name], span.name, origin):
+        scope = self._scopes[origin.name]
+        if not scope.speaks and self._scopes.is_plain(scope, span.name, origin):
             self._link(span)
             return
         if self._off:
@@ -268,7 +269,7 @@ class WatchdogSpanProcessor(SpanProcessor):
     def _ended(self, span: ReadableSpan) -> None:
         origin: Any = span.instrumentation_scope
         scope = self._scopes[origin.name]
-        if self._scopes.is_plain(scope, span.name, origin):
+        if not scope.speaks and self._scopes.is_plain(scope, span.name, origin):
             self._unlink(span)
             return
         if self._off:
@@ -300,26 +301,32 @@ class WatchdogSpanProcessor(SpanProcessor):
         node: Node,
     ) -> list[Correction]:
         corrections = []
-        observe = self._engine.observe
+        observe, advisor = self._engine.observe, self._advisor
         if self._reloader.is_due:
             self._reloader.start_run()
         for observation in observations:
             kind = type(observation)
-            begins = kind is RunStarted
-            if begins:
-                self._reloader.start_run()
-                self._channels.mailbox.start_run(observation.session)
-            correction = observe(observation)
-            if kind is not ToolCall and kind is not ToolResult:
+            if kind is ToolCall or kind is ToolResult:
+                correction = observe(observation)
+            elif type(observation) is RunStarted:
+                correction = self._begin_run(observation, judged, node)
+            else:
+                correction = observe(observation)
                 self._vitals.take(observation)
-            if begins:
-                category = live_spans.category_of((judged, *(one.span for one in node.above())))
-                self._engine.categorize(observation.session, category)
             if correction is not None:
                 corrections.append(correction)
-            if self._advisor is not None:
-                self._advisor.observe(observation, Place(judged, reading, node))
+            if advisor is not None:
+                advisor.observe(observation, Place(judged, reading, node))
         return corrections
+
+    def _begin_run(self, started: RunStarted, judged: LiveSpan, node: Node) -> Correction | None:
+        self._reloader.start_run()
+        self._channels.mailbox.start_run(started.session)
+        correction = self._engine.observe(started)
+        self._vitals.take(started)
+        category = live_spans.category_of((judged, *(one.span for one in node.above())))
+        self._engine.categorize(started.session, category)
+        return correction
 
     def _find(self, finding: Finding, observation: Observation) -> None:
         self._aftermath.find(finding, observation)

@@ -180,7 +180,7 @@ class Sessions:
             merge(reading, node.logged)
             reading.partial = False
         outer = None
-        if not node.is_eldest:
+        if parent is not None and parent.children and next(iter(parent.children)) != node.span_id:
             outer = self._beside(node, span, reading, told)
             if outer is not None and is_double(outer, reading):
                 return

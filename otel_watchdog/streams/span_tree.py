@@ -41,12 +41,6 @@ class Node:
         self.context = context
         """The context it began in; carried for who writes beside it."""
 
-    @property
-    def is_eldest(self) -> bool:
-        """Whether nothing beside it that is open began before it."""
-        siblings = self.parent.children if self.parent is not None else None
-        return not siblings or next(iter(siblings)) == self.span_id
-
     def above(self) -> "Iterator[Node]":
         """Yield the open spans around it, the nearest first."""
         node = self.parent

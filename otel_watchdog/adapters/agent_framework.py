@@ -23,7 +23,7 @@ from otel_watchdog.processor import WatchdogSpanProcessor
 
 def watchdog_middleware(
     watchdog: WatchdogSpanProcessor | None = None, *, withdraw_tools: bool = False
-) -> list[ChatMiddleware | FunctionMiddleware]:
+) -> list["ChatMiddleware | FunctionMiddleware"]:
     """Return the middleware by which an agent takes its corrections before each model call.
 
     They are user messages after all results of the turn before and stand at the same place in all

@@ -46,7 +46,7 @@ class WatchedContext(ChatCompletionContext):
 
     def __init__(
         self,
-        inner: ChatCompletionContext | None = None,
+        inner: "ChatCompletionContext | None" = None,
         *,
         agent: str | None = None,
         watchdog: WatchdogSpanProcessor | None = None,
@@ -96,7 +96,7 @@ class WatchedContext(ChatCompletionContext):
         """Return the component of what keeps the messages."""
         return self._inner.dump_component()
 
-    def guarded(self, tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]]) -> list[Any]:
+    def guarded(self, tools: Sequence["BaseTool[Any, Any] | Callable[..., Any]"]) -> list[Any]:
         """Return tools that are refused where they were withdrawn."""
         return [self._guarded(tool) for tool in tools]
 

@@ -195,7 +195,7 @@ class RewordedCall:
     def _finding(self, exchange: Exchange, times: int, severity: Severity) -> Finding:
         tool = shortened(exchange.tool)
         result = shortened(" ".join((exchange.error or exchange.text[:400]).split()), 120)
-        said = f": {result}" if result else ""
+        said = f": {result.rstrip('.')}" if result else ""
         return Finding(
             detector=self.name,
             kind=Kind.REPHRASE,

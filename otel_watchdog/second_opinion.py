@@ -312,6 +312,8 @@ def _ask(
         input_tokens=ruling.input_tokens,
         output_tokens=ruling.output_tokens,
         cost_usd=ruling.cost_usd,
+        prompt_name=ruling.prompt_name,
+        prompt_version=ruling.prompt_version,
     )
 
 

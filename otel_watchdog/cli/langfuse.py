@@ -10,6 +10,7 @@ import typer
 
 from otel_watchdog.cli.safe import safe
 from otel_watchdog.errors import WatchdogError
+from otel_watchdog.judges.pydantic_ai import INSTRUCTIONS
 
 EXIT_FAILED: Final = 2
 """Exit code where Langfuse refused, could not be reached, or its keys are not set."""
@@ -28,12 +29,12 @@ def push_prompts(
     *,
     label: Annotated[str, typer.Option(help="Label of the version that counts.")] = "production",
 ) -> None:
-    """Put the built-in correction texts into Langfuse as prompts, to be edited there.
+    """Put the built-in texts of corrections and of the judge into Langfuse, to be edited there.
 
     Prompts that are there already are left alone.
     """
     with _client() as (tool, client):
-        made = tool.push_prompts(client, label=label)
+        made = tool.push_prompts(client, label=label, instructions=INSTRUCTIONS)
     for name in made:
         typer.echo(f"made {safe(name)}")
     typer.echo(f"{len(made)} prompts made")

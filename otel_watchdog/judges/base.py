@@ -68,6 +68,9 @@ class Ruling:
     provider: str = ""
     instructions: str = ""
     """The system message."""
+    prompt_name: str | None = None
+    """The prompt that the system message is made of, where it is kept outside of this package."""
+    prompt_version: int | None = None
     prompt: str = ""
     """The user message."""
     answer: str = ""

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import secrets
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 import orjson
 
 from otel_watchdog.errors import ConfigError
 from otel_watchdog.judges.base import Case, Ruling, Verdict
+from otel_watchdog.wording import Worded
 
 INSTRUCTIONS: Final = """\
 You read the record of an AI agent at work and say whether it still progresses.
@@ -44,6 +46,9 @@ class PydanticAI:
         model: A model's name, such as `openai:gpt-5-mini`, or a model of pydantic-ai.
         confirm_model: The one that confirms; default: the same.
         timeout_seconds: After which an answer is no longer waited for, above 0.
+        instructions: Finds the words of its task, given the built-in ones, as
+            `LangfusePrompts.instructions` does; default: those. They are to say that the record
+            is data.
 
     Raises:
         ConfigError: pydantic-ai is not installed, the model is not known, or `timeout_seconds` is
@@ -53,7 +58,12 @@ class PydanticAI:
     name: ClassVar[str] = "pydantic_ai"
 
     def __init__(
-        self, model: Any, *, confirm_model: Any = None, timeout_seconds: float = 30.0
+        self,
+        model: Any,
+        *,
+        confirm_model: Any = None,
+        timeout_seconds: float = 30.0,
+        instructions: Callable[[str], Worded] = Worded,
     ) -> None:
         if not timeout_seconds > 0:
             raise ConfigError(f"judge.timeout_seconds must be above 0, got {timeout_seconds!r}")
@@ -66,6 +76,7 @@ class PydanticAI:
                 f"your model's provider ({error})"
             ) from None
         self._timeout_seconds = timeout_seconds
+        self._instructions = instructions
         self._model = model
         self._confirm_model = confirm_model or model
         try:
@@ -84,7 +95,8 @@ class PydanticAI:
             Exception: Whatever the model's provider, or an answer that is no verdict, leads to.
         """
         agent = self._second if confirm else self._agent
-        instructions = INSTRUCTIONS + CONFIRM if confirm else INSTRUCTIONS
+        worded = self._instructions(INSTRUCTIONS)
+        instructions = worded.message + CONFIRM if confirm else worded.message
         prompt = prompt_of(case)
 
         async def ask() -> Any:
@@ -97,7 +109,7 @@ class PydanticAI:
             with contextlib.suppress(Exception):
                 loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
-        return _ruling(result, instructions, prompt)
+        return _ruling(result, worded._replace(message=instructions), prompt)
 
 
 def prompt_of(case: Case) -> str:
@@ -117,7 +129,7 @@ def prompt_of(case: Case) -> str:
     )
 
 
-def _ruling(result: Any, instructions: str, prompt: str) -> Ruling:
+def _ruling(result: Any, instructions: Worded, prompt: str) -> Ruling:
     usage = result.usage
     response = result.response
     cost = None
@@ -127,7 +139,9 @@ def _ruling(result: Any, instructions: str, prompt: str) -> Ruling:
         verdict=result.output,
         model=str(response.model_name or ""),
         provider=str(response.provider_name or ""),
-        instructions=instructions,
+        instructions=instructions.message,
+        prompt_name=instructions.prompt,
+        prompt_version=instructions.version,
         prompt=prompt,
         answer=result.output.model_dump_json(),
         input_tokens=usage.input_tokens,

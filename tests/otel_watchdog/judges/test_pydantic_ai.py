@@ -14,6 +14,7 @@ from pydantic_ai.models.test import TestModel
 
 from otel_watchdog import ConfigError
 from otel_watchdog.judges import Case, PydanticAI
+from otel_watchdog.wording import Worded
 
 CASE = Case(
     session="s",
@@ -183,3 +184,21 @@ def test_a_model_that_obeys_a_tool_result_is_still_only_a_verdict(order):
     ruling = PydanticAI(FunctionModel(obedient)).judge(case)
 
     assert ruling.verdict.stuck is (order == "true")
+
+
+def test_its_task_may_be_worded_elsewhere():
+    """The prompt's name and version go to the drift check; a confirmation adds its own part."""
+    seen: list[tuple[str, str]] = []
+    judge = PydanticAI(
+        answers(FINE, FINE, seen=seen),
+        instructions=lambda default: Worded(f"Be brief. {default}", "watchdog/drift-check", 7),
+    )
+
+    rulings = [judge.judge(CASE), judge.judge(CASE, confirm=True)]
+
+    assert {(one.prompt_name, one.prompt_version) for one in rulings} == {
+        ("watchdog/drift-check", 7)
+    }
+    assert [said for said, _ in seen] == [one.instructions for one in rulings]
+    assert rulings[0].instructions.startswith("Be brief. You read the record")
+    assert rulings[1].instructions.startswith(rulings[0].instructions)

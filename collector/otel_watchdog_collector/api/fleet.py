@@ -1,5 +1,6 @@
 """Routes about the fleet's health: conditions, incidents, audit, healing and who may change it."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -29,6 +30,8 @@ from otel_watchdog_collector.health import Report
 
 MAX_DAYS: Final = 90
 """Days of activity that are shown, at most: as long as the audit is kept."""
+
+_DAYS: Final = re.compile(r"^[0-9]*[1-9][0-9]*$")
 
 _HIDDEN: Final = frozenset({"kept", "tenant"})
 """Fields of rows that are the service's own."""
@@ -108,11 +111,16 @@ def _add_activity(api: FastAPI, deps: Deps) -> None:
     def activity(
         client: Annotated[Client, Depends(needs(deps, OPERATE))],
         days: Annotated[
-            str, Query(max_length=16, description=f"1 to {MAX_DAYS}; more counts as {MAX_DAYS}.")
+            str,
+            Query(
+                max_length=16,
+                description=f"1 to {MAX_DAYS}; more counts as {MAX_DAYS}.",
+                json_schema_extra={"pattern": _DAYS.pattern},
+            ),
         ] = "30",
     ) -> Response:
         """Say what the watchdog did, or would have done, day by day (UTC)."""
-        if not (days.isascii() and days.isdigit()) or int(days) < 1:
+        if not _DAYS.match(days):
             raise HTTPException(400, f"days must be a whole number from 1 to {MAX_DAYS}")
         return _as_json(deps.fleet.activity(client.tenant, min(int(days), MAX_DAYS)))
 

@@ -1,25 +1,8 @@
 """The API over real sockets: who may see what, and that nothing makes it fail."""
 
-import re
-
 import pytest
 
-PROTOBUF = {"content-type": "application/x-protobuf"}
-SECRET = "0123456789abcdef"  # noqa: S105 - of the tests
-
-
-def tokens(*pairs):
-    """Return tokens, one for each role and tenant, and the headers that show them."""
-    made = [
-        {
-            "name": f"{role}-{tenant}",
-            "token": f"{SECRET}-{role}-{tenant}",
-            "role": role,
-            "tenant": tenant,
-        }
-        for role, tenant in pairs
-    ]
-    return made, [{"authorization": f"Bearer {one['token']}"} for one in made]
+from tests.otel_watchdog_collector.integration.fleet_calls import PROTOBUF, SECRET, tokens
 
 
 def rows(running, what, headers=None, **asked):
@@ -195,19 +178,3 @@ def test_metrics_are_what_prometheus_reads(serve, agent_spans):
     assert "otel_watchdog_collector_received_spans_total 16\n" in answer.text
     assert "# TYPE otel_watchdog_collector_sessions gauge\n" in answer.text
     assert "otel_watchdog_collector_sessions 1\n" in answer.text
-
-
-def test_days_of_activity_are_what_the_document_says(serve):
-    """What fits the documented pattern is answered, and nothing else."""
-    client = serve().client
-    asked = client.get("/api/v1/openapi.json").json()["paths"]["/api/watchdog/activity"]["get"]
-    (days,) = asked["parameters"]
-
-    answers = {
-        text: client.get("/api/watchdog/activity", params={"days": text}).status_code
-        for text in ("1", "007", "9999999999999999", "", "0", "-1", "1.5", "three", "٣")
-    }
-
-    fitting = {text for text in answers if re.search(days["schema"]["pattern"], text)}
-    assert {text for text, code in answers.items() if code == 200} == fitting
-    assert {code for text, code in answers.items() if text not in fitting} == {400}

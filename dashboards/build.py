@@ -28,8 +28,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import langfuse_widgets  # noqa: E402 - beside this script
-import panels  # noqa: E402
 from panels import Panel  # noqa: E402
+from panels_clickhouse import CLICKHOUSE  # noqa: E402
+from panels_prometheus import PROMETHEUS  # noqa: E402
+from panels_tempo import TEMPO  # noqa: E402
 
 WIDTHS = {"stat": 6, "bars": 12, "lines": 12, "ranking": 12, "table": 12}
 HEIGHTS = {"stat": 4}
@@ -73,14 +75,14 @@ def _tempo(panel: Panel) -> Any:
 
 
 STORES: dict[str, tuple[str, str, dict[str, list[Panel]], Any]] = {
-    "prometheus": ("prometheus", "", panels.PROMETHEUS, _prometheus),
+    "prometheus": ("prometheus", "", PROMETHEUS, _prometheus),
     "clickhouse": (
         "grafana-clickhouse-datasource",
         " (ClickHouse)",
-        panels.CLICKHOUSE,
+        CLICKHOUSE,
         lambda panel: _ClickhouseBuilder(panel.query),
     ),
-    "tempo": ("tempo", " (Tempo)", panels.TEMPO, _tempo),
+    "tempo": ("tempo", " (Tempo)", TEMPO, _tempo),
 }
 
 

@@ -32,6 +32,7 @@ class Scope:
         self.plain: Container[str] = set()
         """Names of its spans that say nothing: not worth reading."""
         if name == semconv.SCOPE:
+            self.dialects = []  # also in recordings: a judge's call is no turn of the agent
             self.plain = _Everything()
 
 

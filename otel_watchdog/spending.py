@@ -23,13 +23,22 @@ def cost_of(attributes: Mapping[str, Any]) -> float | None:
     (0.02, None, None)
     """
     for name in _NAMES:
-        cost = attributes.get(name)
-        if cost is None:
-            continue
-        if isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0:
-            return float(cost)
+        cost = amount(attributes.get(name))
+        if cost is not None:
+            return cost
     details = attributes.get(semconv.LANGFUSE_COST_DETAILS)
     return _total(details) if isinstance(details, str) else None
+
+
+def amount(value: object) -> float | None:
+    """Return an amount as a `float`, 0 or more; `None` for anything else.
+
+    >>> amount(0.25), amount("0.25"), amount(True), amount(float("nan"))
+    (0.25, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < float("inf") else None
 
 
 def _total(details: str) -> float | None:

@@ -6,6 +6,7 @@ Needs Haystack 3 (extra `haystack`), whose own tracing writes the spans, with th
 """
 
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Any, Final
 
@@ -52,14 +53,15 @@ def halt_of(error: BaseException | None) -> AgentHalted | None:
     return error
 
 
-class _Hook:
+class _Hook(ABC):
     """What the hooks have alike."""
 
     def __init__(self, delivery: Delivery) -> None:
         self._delivery = delivery
 
+    @abstractmethod
     def run(self, state: Any) -> None:
-        raise NotImplementedError
+        """Act at this point of a run."""
 
     async def run_async(self, state: Any) -> None:
         self.run(state)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from otel_watchdog import instrumentations as names, semconv
 from otel_watchdog.dialects.base import Switch
 from otel_watchdog.model import ToolOutcome
-from otel_watchdog.reading.content import attribute_text, number, string
+from otel_watchdog.reading.content import attribute_text, string
 from otel_watchdog.reading.wrappings import Answer, Request, answer_of, request_of
 from otel_watchdog.spans import (
     Failure,
@@ -21,6 +21,7 @@ from otel_watchdog.spans import (
     model_reading,
     tool_reading,
 )
+from otel_watchdog.spending import amount
 
 _SCOPE: Final = "com.anthropic.claude_code"
 _CALL_IDS: Final = (names.CLAUDE_CODE_CALL_ID, semconv.GEN_AI_TOOL_CALL_ID)
@@ -136,5 +137,5 @@ def _with_tokens(reading: ModelReading, attributes: Mapping[str, Any]) -> ModelR
     for field in ("input_tokens", "output_tokens"):
         told = attributes.get(field)
         setattr(reading, field, told if type(told) is int else None)
-    reading.cost_usd = number(attributes.get("cost_usd"))
+    reading.cost_usd = amount(attributes.get("cost_usd"))
     return reading

@@ -1,4 +1,4 @@
-"""What a recording holds beside its runs: spans of ours, and what model calls cost."""
+"""What a recording holds beside its runs: spans of ours."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,27 +19,13 @@ class Beside:
     checks: int = 0
     checks_cost: float = 0.0
     """US dollars."""
-    costs: dict[float, list[float]] = field(default_factory=dict)
-    """What calls cost, in US dollars, by when they ended."""
-
-    def take_cost(self, ended: float | None) -> float | None:
-        """Return what a call cost that ended then; each is returned once. `None`: not known."""
-        known = self.costs.get(ended) if ended is not None else None
-        return known.pop() if known else None
 
 
 def look(items: Iterable[RecordedSpan | LogRecord | RecordedRun]) -> Beside:
     """Return what stands beside the runs of a recording."""
     found = Beside()
     for item in items:
-        if isinstance(item, RecordedRun):
-            continue
-        if item.scope != semconv.SCOPE:
-            cost = cost_of(item.attributes)
-            if cost is not None:
-                ended = item.end if isinstance(item, RecordedSpan) else item.start
-                found.costs.setdefault(ended if ended is not None else item.start, []).append(cost)
-        elif isinstance(item, RecordedSpan):
+        if isinstance(item, RecordedSpan) and item.scope == semconv.SCOPE:
             _take_ours(found, item)
     return found
 

@@ -102,7 +102,6 @@ class _Reader:
 
     def __init__(self, run: replay.ReplayedRun, beside: Beside, prices: Prices) -> None:
         self._run = run
-        self._beside = beside
         self._prices = prices
         self._sessions = {
             one.id: AgentFacts(session=one.id, agent=one.agent or _NOBODY, turns=one.turns)
@@ -142,7 +141,7 @@ class _Reader:
             facts.tokens += tokens
             facts.tokens_after += tokens if after else 0
             facts.turns_after += after
-            cost = self._beside.take_cost(seen.time)
+            cost = seen.cost_usd
             if cost is None:
                 cost = self._prices.cost(seen.model, seen.input_tokens, seen.output_tokens)
             facts.spend(cost, after=after)

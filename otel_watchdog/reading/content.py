@@ -114,17 +114,6 @@ def whole_number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def number(value: object) -> float | None:
-    """Return an amount as a `float`, 0 or more; `None` for anything else.
-
-    >>> number(0.25), number("0.25"), number(True), number(float("nan"))
-    (0.25, None, None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < float("inf") else None
-
-
 def parsed(text: str) -> Any:
     """Return what a text says in JSON or as a Python `repr`; `None` where it is neither.
 

@@ -114,3 +114,10 @@ def test_names_of_plain_spans_are_bounded():
         scopes.is_plain(scopes["here"], f"x{number}", here)
 
     assert 0 < len(scopes.plain) <= MAX_PLAIN_NAMES
+
+
+def test_spans_of_ours_are_no_agents():
+    """A drift check is a model call by the conventions, and no turn of the agent that it is about."""
+    ours = span("otel_watchdog", "drift-check", gen_ai__operation__name="chat")
+
+    assert read(Scopes(), ours) is None

@@ -103,6 +103,26 @@ def served(command, ready, folder, **variables):
                 server.wait(15)
 
 
+@contextlib.contextmanager
+def phoenix_served(folder, port, grpc_port):
+    """Run Phoenix on loopback alone, without its assistant and without telemetry; yield its URL."""
+    url = f"http://127.0.0.1:{port}"
+    with served(
+        [binary("phoenix"), str(Path(__file__).parent / "serve_phoenix.py")],
+        f"{url}/healthz",
+        folder,
+        PHOENIX_HOST="127.0.0.1",
+        PHOENIX_PORT=str(port),
+        PHOENIX_GRPC_PORT=str(grpc_port),
+        PHOENIX_WORKING_DIR=str(folder),
+        PHOENIX_DISABLE_AGENT_ASSISTANT="true",
+        PHOENIX_ENABLE_MCP_SERVER="false",
+        PHOENIX_TELEMETRY_ENABLED="false",
+        PHOENIX_ALLOW_EXTERNAL_RESOURCES="false",
+    ):
+        yield url
+
+
 def listening(port):
     """Return the addresses at which something listens on a port."""
     rows = [

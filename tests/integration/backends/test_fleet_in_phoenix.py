@@ -16,11 +16,17 @@ import pytest
 import yaml
 
 from tests.integration.adapters.model_server import ModelServer
-from tests.integration.backends.conftest import ROOT, ask, binary, eventually, served
+from tests.integration.backends.conftest import (
+    ROOT,
+    ask,
+    binary,
+    eventually,
+    phoenix_served,
+    served,
+)
 from tests.integration.backends.fleet_agent import OTHERS
 
 PORT, GRPC_PORT = 16106, 14417
-PHOENIX = f"http://127.0.0.1:{PORT}"
 HERE = Path(__file__).parent
 SECONDS = 120
 
@@ -29,22 +35,10 @@ pytestmark = pytest.mark.timeout(400)
 
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory):
-    """Run Phoenix on loopback alone, without its assistant and without telemetry."""
+    """Run Phoenix on loopback; return its address."""
     folder = tmp_path_factory.mktemp("phoenix")
-    with served(
-        [binary("phoenix"), str(HERE / "serve_phoenix.py")],
-        f"{PHOENIX}/healthz",
-        folder,
-        PHOENIX_HOST="127.0.0.1",
-        PHOENIX_PORT=str(PORT),
-        PHOENIX_GRPC_PORT=str(GRPC_PORT),
-        PHOENIX_WORKING_DIR=str(folder),
-        PHOENIX_DISABLE_AGENT_ASSISTANT="true",
-        PHOENIX_ENABLE_MCP_SERVER="false",
-        PHOENIX_TELEMETRY_ENABLED="false",
-        PHOENIX_ALLOW_EXTERNAL_RESOURCES="false",
-    ):
-        yield PHOENIX
+    with phoenix_served(folder, PORT, GRPC_PORT) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

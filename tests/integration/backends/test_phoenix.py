@@ -1,46 +1,29 @@
 """A corrected run in a real Arize Phoenix: received by OTLP, given back by its API."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.integration.backends.conftest import (
     LOOPBACK,
     PROJECT,
     ask,
-    binary,
     eventually,
     listening,
+    phoenix_served,
     run_agent,
-    served,
 )
 
 PORT, GRPC_PORT = 16006, 14317
-URL = f"http://127.0.0.1:{PORT}"
-HERE = Path(__file__).parent
 
 pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory):
-    """Run Phoenix on loopback alone, without its assistant and without telemetry."""
+    """Run Phoenix on loopback; return its address."""
     folder = tmp_path_factory.mktemp("phoenix")
-    with served(
-        [binary("phoenix"), str(HERE / "serve_phoenix.py")],
-        f"{URL}/healthz",
-        folder,
-        PHOENIX_HOST="127.0.0.1",
-        PHOENIX_PORT=str(PORT),
-        PHOENIX_GRPC_PORT=str(GRPC_PORT),
-        PHOENIX_WORKING_DIR=str(folder),
-        PHOENIX_DISABLE_AGENT_ASSISTANT="true",
-        PHOENIX_ENABLE_MCP_SERVER="false",
-        PHOENIX_TELEMETRY_ENABLED="false",
-        PHOENIX_ALLOW_EXTERNAL_RESOURCES="false",
-    ):
-        assert run_agent(f"{URL}/v1/traces")
-        yield URL
+    with phoenix_served(folder, PORT, GRPC_PORT) as url:
+        assert run_agent(f"{url}/v1/traces")
+        yield url
 
 
 @pytest.fixture(scope="module")

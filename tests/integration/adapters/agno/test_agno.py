@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.integration.adapters.scenario import THRESHOLD, Ended, Placement, Scenario, awaited
+from tests.integration.adapters.scenario import Placement, Scenario
+from tests.integration.adapters.watched import THRESHOLD, Ended, awaited
 
 pytest.importorskip("agno")
 

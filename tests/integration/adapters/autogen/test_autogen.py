@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.integration.adapters.scenario import THRESHOLD, Ended, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import THRESHOLD, Ended, awaited, halted
 
 pytest.importorskip("autogen_agentchat")
 

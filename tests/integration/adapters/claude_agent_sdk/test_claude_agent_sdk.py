@@ -10,7 +10,8 @@ import pytest
 
 from tests.integration.adapters.model_server import DONE
 from tests.integration.adapters.provider_requests import MARKER
-from tests.integration.adapters.scenario import THRESHOLD, Ended, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import THRESHOLD, Ended, awaited, halted
 
 claude = pytest.importorskip("claude_agent_sdk")
 

@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Scenario, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import Ended, halted
 
 pytest.importorskip("crewai")
 

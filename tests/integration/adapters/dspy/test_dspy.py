@@ -6,7 +6,8 @@ import tempfile
 
 import pytest
 
-from tests.integration.adapters.scenario import THRESHOLD, Ended, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import THRESHOLD, Ended, awaited, halted
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 _home = tempfile.TemporaryDirectory()

@@ -4,7 +4,8 @@ import uuid
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import Ended, awaited, halted
 
 pytest.importorskip("google.adk")
 

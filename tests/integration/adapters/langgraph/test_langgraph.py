@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import Ended, awaited, halted
 
 pytest.importorskip("langgraph")
 pytest.importorskip("langchain_openai")

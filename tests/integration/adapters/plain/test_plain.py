@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Placement, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Placement, Scenario
+from tests.integration.adapters.watched import Ended, awaited, halted
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

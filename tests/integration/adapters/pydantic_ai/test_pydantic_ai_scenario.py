@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Scenario, awaited, halted, provider
+from tests.integration.adapters.scenario import Scenario
+from tests.integration.adapters.watched import Ended, awaited, halted, provider
 
 pytest.importorskip("pydantic_ai.models.openai", exc_type=ImportError)
 

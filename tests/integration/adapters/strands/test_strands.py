@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.integration.adapters.scenario import Ended, Placement, Scenario, awaited, halted
+from tests.integration.adapters.scenario import Placement, Scenario
+from tests.integration.adapters.watched import Ended, awaited, halted
 
 pytest.importorskip("strands")
 

@@ -215,6 +215,8 @@ class WatchdogSpanProcessor(SpanProcessor):
             self._channels.observe(observations)
             if corrections:
                 self._deliver(corrections, judged, around.reading, around)
+            if self._aftermath.waiting:
+                self._aftermath.tell(self._telemetry)
         except Exception as error:  # noqa: BLE001 - the one guard: nothing raises into the program
             self._fail("hear", error)
 

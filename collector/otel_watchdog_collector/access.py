@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Iterable
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
-from otel_watchdog_collector.config import TokenConfig
+from otel_watchdog_collector.config import TokenConfig, is_loopback
 
 INGEST: Final = "ingest"
 READ: Final = "read"
@@ -52,6 +53,14 @@ class Access:
             token.sha256 or digest(token.token or ""): Client(token.name, token.tenant, token.role)
             for token in tokens
         }
+
+    def is_reached_by(self, host: str | None) -> bool:
+        """Say whether a request may come by this name, the `Host` header of HTTP.
+
+        Without tokens it has to be this machine's: a browser that another site's name leads to
+        loopback would else act for that site.
+        """
+        return not self.is_open or is_loopback(urlsplit(f"//{host or ''}").hostname or "")
 
     @property
     def is_open(self) -> bool:

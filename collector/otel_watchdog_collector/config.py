@@ -167,7 +167,7 @@ class CollectorConfig(BaseSettings):
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise ValueError("tls_certificate and tls_key are needed together")
         hosts = [self.http_host] + ([self.grpc_host] if self.grpc_port >= 0 else [])
-        if not self.tokens and not all(_is_loopback(host) for host in hosts):
+        if not self.tokens and not all(is_loopback(host) for host in hosts):
             raise ValueError("addresses other than loopback need tokens")
         for named in (self.tokens, self.destinations):
             names = [item.name for item in named]
@@ -266,7 +266,8 @@ def _explain(error: ValidationError, path: Path | str | None) -> str:
     return f"{place}{name}: {first['msg'].lower()}{got}"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Say whether a name or address is this machine's alone: `localhost`, 127.0.0.0/8, `::1`."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -95,7 +95,11 @@ def needs(deps: Deps, action: str) -> Callable[..., Client]:
 
     def client(
         authorization: Annotated[str | None, Header(include_in_schema=False)] = None,
+        host: Annotated[str | None, Header(include_in_schema=False)] = None,
     ) -> Client:
+        if not deps.access.is_reached_by(host):
+            deps.meters.add("denied_requests_total")
+            raise HTTPException(403, "without tokens, this is 127.0.0.1 or localhost alone")
         found = deps.access.client(authorization)
         if found is None or not found.may(action):
             deps.meters.add("denied_requests_total")

@@ -17,8 +17,6 @@ PREFIX: Final = "/fleet"
 
 MAX_FORM_BYTES: Final = 256 * 1024
 
-_LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -98,7 +96,8 @@ class Door:
         """
         cookie = request.cookies.get(COOKIE)
         if self.is_open:
-            _check_host(request)
+            if not self._access.is_reached_by(request.headers.get("host")):
+                raise Refused(421, "without tokens, this is 127.0.0.1 or localhost alone")
             return Visit(request, ANYBODY, self._logins.stamp(None))
         client = self._logins.client(cookie)
         if client is None:
@@ -177,10 +176,3 @@ async def form_of(request: Request) -> dict[str, str]:
     except ValueError:
         raise Refused(400, "the form cannot be read") from None
     return {name: values[-1] for name, values in fields.items()}
-
-
-def _check_host(request: Request) -> None:
-    """Refuse names that are not this machine's: another site's name may lead here."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    if host not in _LOCAL:
-        raise Refused(421, "without tokens, pages are shown under 127.0.0.1 and localhost alone")

@@ -178,3 +178,28 @@ def test_metrics_are_what_prometheus_reads(serve, agent_spans):
     assert "otel_watchdog_collector_received_spans_total 16\n" in answer.text
     assert "# TYPE otel_watchdog_collector_sessions gauge\n" in answer.text
     assert "otel_watchdog_collector_sessions 1\n" in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:4318", "collector", ""])
+def test_without_tokens_no_other_name_leads_to_the_api(serve, host):
+    """A page of a site whose name was made to lead here can neither read nor steer."""
+    running = serve()
+
+    read = running.client.get("/api/v1/agents", headers={"host": host})
+    steered = running.client.put(
+        "/api/v1/kill-switch", json={"paused": True}, headers={"host": host}
+    )
+
+    assert {read.status_code, steered.status_code} <= {400, 403}
+    assert running.client.get("/api/v1/healing").json()["paused_by"] == []
+
+
+def test_with_tokens_any_name_will_do(serve):
+    """Others cannot know the token."""
+    made, (reader,) = tokens(("read", "t"))
+
+    answer = serve(tokens=made).client.get(
+        "/api/v1/agents", headers={**reader, "host": "watchdog.example"}
+    )
+
+    assert answer.status_code == 200

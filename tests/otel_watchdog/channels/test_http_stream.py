@@ -129,6 +129,7 @@ def test_listens_while_a_run_lasts(service, listen):
 def test_streams_are_bounded(service, listen):
     """The oldest is closed."""
     channel = listen(max_sessions=2)
+    service.wait(lambda service: service.open_streams == 1)  # else it may be closed unasked
     for session in ("t", "u"):
         channel.observe(RunStarted(session=session, run="r"))
 

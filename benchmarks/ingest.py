@@ -1,6 +1,6 @@
 """What a span costs the fleet service, beside what it costs to unpack it at all.
 
-    python benchmarks/ingest.py --recordings <folder of OTLP/JSON> [--requests 300] [--rotel <file>]
+    python benchmarks/ingest.py [--recordings <folder>] [--requests 300] [--rotel <file>]
 
 Bodies of about a hundred spans are made of recordings, under fresh ids, and compressed.
 `bare` unpacks them in this process: gunzip, protobuf, nine attributes. `service` is another process
@@ -28,6 +28,7 @@ from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from rotel_agent import running
 
+RECORDINGS = Path(__file__).parent.parent / "tests" / "recordings"
 SPANS_PER_BODY = 100
 WANTED = frozenset(
     {
@@ -73,10 +74,11 @@ def fill_pairs(target, pairs):
 def groups_of(folder):
     """Return the resource and scope groups of all recordings."""
     groups = []
-    for path in sorted(Path(folder).glob("*.json")):
-        if path.name.endswith((".expect.json", ".logs.json")):
+    for path in sorted(Path(folder).glob("*.json*")):
+        if ".expect." in path.name or ".logs." in path.name:
             continue
-        groups.extend(json.loads(path.read_text("utf-8")).get("resourceSpans", ()))
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            groups.extend(json.load(file).get("resourceSpans", ()))
     return groups
 
 
@@ -149,12 +151,12 @@ def resident_mib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
-def start(folder):
+def start(folder, mode="observe"):
     """Start a service; return it and its port."""
     service = subprocess.Popen(  # noqa: S603 - our own command
         [
             *(sys.executable, "-m", "otel_watchdog_collector", "serve"),
-            *("--http-port", "0", "--grpc-port", "-1", "--mode", "observe"),
+            *("--http-port", "0", "--grpc-port", "-1", "--mode", mode),
             *("--store", f"sqlite:{folder}/watchdog.db"),
         ],
         stderr=subprocess.PIPE,
@@ -197,7 +199,11 @@ def post(port, bodies):
 def main():
     """Run both and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recordings", required=True, help="folder of OTLP/JSON recordings")
+    parser.add_argument(
+        "--recordings",
+        default=RECORDINGS,
+        help="folder of OTLP/JSON recordings; default: those of the tests",
+    )
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--rotel", help="file of the agent to compare with")
     given = parser.parse_args()

@@ -5,7 +5,8 @@ cannot begin again where it failed.
 """
 
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 REPLACEMENT: Final = "[redacted]"
 
@@ -58,6 +59,34 @@ _BEARER = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE
 
 _QUOTE = re.compile(r"""\\*["']""")
 
+# A pattern is tried where one of its words stands, and nowhere else: to try it at each character of
+# a text takes ten times as long. Each branch of a pattern has a word here, and how far from the
+# word's first character it begins.
+
+_Words: TypeAlias = dict[str, int]
+
+
+def _begin_with(words: str) -> _Words:
+    return dict.fromkeys(words.split(), 0)
+
+
+_SECRET_WORDS: Final[_Words] = {
+    "://": 3,
+    "k-": -1,
+    "k_": -1,
+    **_begin_with(
+        "whsec_ gh github_pat_ glpat- hf_ npm_ xox xapp- AKIA ASIA AIza ya29. eyJ -----B"
+    ),
+}
+_NAME_WORDS: Final[_Words] = {
+    "-u": -1,
+    **_begin_with("pass secret token credential author cookie api access private --"),
+}
+_BEARER_WORDS: Final[_Words] = _begin_with("bearer basic")
+
+_LIKE_ASCII: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
+"""Letters that are equal to one of ASCII where case is ignored."""
+
 
 def redacted(text: str) -> str:
     """Return `text` with what looks like a secret replaced.
@@ -70,9 +99,54 @@ def redacted(text: str) -> str:
     >>> redacted("curl -H 'Authorization: Bearer abcdefgh12345'")
     "curl -H 'Authorization: [redacted]'"
     """
-    text = _SECRET.sub(REPLACEMENT, text)
-    text = _NAMED_SECRET.sub(_hide, text)
-    return _BEARER.sub(rf"\1 {REPLACEMENT}", text)
+    text = _replaced(text, text, _SECRET, _SECRET_WORDS, lambda _: REPLACEMENT)
+    text = _replaced(text, _lower(text), _NAMED_SECRET, _NAME_WORDS, _hide)
+    return _replaced(text, _lower(text), _BEARER, _BEARER_WORDS, _hide_bearer)
+
+
+def _replaced(
+    text: str,
+    searched: str,
+    pattern: re.Pattern[str],
+    words: _Words,
+    replacement: Callable[[re.Match[str]], str],
+) -> str:
+    """Return a text with each match of a pattern replaced.
+
+    Args:
+        text: It.
+        searched: The same, as the words are spelled.
+        pattern: What is replaced.
+        words: Where it may begin.
+        replacement: Returns what stands for a match.
+    """
+    parts = []
+    end = 0
+    for start in _starts(searched, words):
+        found = pattern.match(text, start) if start >= end else None
+        if found is not None:
+            parts += [text[end:start], replacement(found)]
+            end = found.end()
+    return "".join(parts) + text[end:] if parts else text
+
+
+def _starts(text: str, words: _Words) -> list[int]:
+    """Return the places of a text where a match may begin, in order."""
+    starts = set()
+    for word, behind in words.items():
+        at = text.find(word)
+        while at >= 0:
+            starts.add(at + behind)
+            at = text.find(word, at + 1)
+    return sorted(starts)
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, each character in its place."""
+    if not text.isascii():
+        for letter, like in _LIKE_ASCII:
+            text = text.replace(letter, like)
+    return text.lower()
 
 
 def _hide(found: re.Match[str]) -> str:
@@ -83,3 +157,7 @@ def _hide(found: re.Match[str]) -> str:
         return found["name"] + REPLACEMENT
     end = quote[0] if value.endswith(quote[0]) and len(value) > len(quote[0]) else ""
     return f"{found['name']}{quote[0]}{REPLACEMENT}{end}"
+
+
+def _hide_bearer(found: re.Match[str]) -> str:
+    return f"{found[1]} {REPLACEMENT}"

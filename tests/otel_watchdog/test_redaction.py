@@ -58,6 +58,13 @@ SECRETS = {
     "name after name": ("secret: token: hunter2", "hunter2"),
     "two": ("password=hunter2 token=hunter3", "hunter"),
     "upper case": ("PASSWORD: HUNTER2", "HUNTER2"),
+    "letters like ASCII's": ("pa\u017f\u017fword: hunter2", "hunter2"),
+    "letters like ASCII's, longer in lower case": (
+        "\u0130\u0130 CREDENT\u0130AL=hunter2",
+        "hunter2",
+    ),
+    "after a name's beginning": ("pass passwd=hunter2", "hunter2"),
+    "word within a word": ("mask-sk-abcdefghijklmnopqrst", "abcdefgh"),
     "private key by name": ('{"private_key": "hunter2"}', "hunter2"),
     "passphrase": ("passphrase=hunter2", "hunter2"),
 }

@@ -195,14 +195,16 @@ def span_of(span: Any, scope: str, *, longest: int = NO_LIMIT, bare: bool = Fals
     )
 
 
-def log_of(record: Any, scope: str) -> spans.LogRecord:
+def log_of(record: Any, scope: str, *, longest: int = NO_LIMIT) -> spans.LogRecord:
     """Return a log record.
 
     Args:
         record: A `LogRecord`.
         scope: Name of its instrumentation scope.
+        longest: Characters of a text attribute that are allowed, and of a body that is a text.
     """
-    attributes = Attributes(record.attributes)
+    attributes = Attributes(record.attributes, longest)
+    body = value_of(record.body)
     written = record.time_unix_nano or record.observed_time_unix_nano
     return spans.LogRecord(
         name=str(attributes.get(instrumentations.EVENT_NAME) or record.event_name),
@@ -210,7 +212,7 @@ def log_of(record: Any, scope: str) -> spans.LogRecord:
         trace_id=int.from_bytes(record.trace_id),
         parent_id=int.from_bytes(record.span_id) or None,
         attributes=attributes,
-        body=value_of(record.body),
+        body=None if type(body) is str and len(body) > longest else body,
         start=written / _NANOSECONDS,
     )
 

@@ -21,7 +21,7 @@ class Scope:
     once for each of its span names, and speaks from the first span that was in a dialect.
     """
 
-    __slots__ = ("dialects", "name", "plain", "speaks")
+    __slots__ = ("dialects", "log_dialects", "name", "plain", "speaks")
 
     def __init__(self, name: str, dialects: Sequence[Dialect]) -> None:
         self.name = name
@@ -34,6 +34,7 @@ class Scope:
         if name == semconv.SCOPE:
             self.dialects = []  # also in recordings: a judge's call is no turn of the agent
             self.plain = _Everything()
+        self.log_dialects = [d for d in self.dialects if isinstance(d, ReadsLogs)]
 
 
 class _Everything:
@@ -113,9 +114,7 @@ class Scopes(dict[str, Scope]):
 
     def read_log(self, log: LogRecord) -> Reading | None:
         """Read a log record in the first dialect that can; `None` if it is in none."""
-        for dialect in self[log.scope].dialects:
-            if not isinstance(dialect, ReadsLogs):
-                continue
+        for dialect in self[log.scope].log_dialects:
             try:
                 reading = dialect.read_log(log)
             except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
@@ -134,6 +133,7 @@ class Scopes(dict[str, Scope]):
             self._dialects = [d for d in self._dialects if d is not dialect]
             for scope in self.values():
                 scope.dialects = [d for d in scope.dialects if d is not dialect]
+                scope.log_dialects = [d for d in scope.log_dialects if d is not dialect]
         self._on_error(dialect.name, error)
 
 

@@ -28,6 +28,7 @@ from otel_watchdog.spans import (
     ToolReading,
     merge,
 )
+from otel_watchdog.streams.doubles import Doubles
 from otel_watchdog.streams.residence import Residence
 from otel_watchdog.streams.runs import Run, Session
 from otel_watchdog.streams.span_tree import (
@@ -67,6 +68,7 @@ class Sessions:
         """By span id, oldest first."""
         self.open = self._tree.open
         self.close = self._tree.close
+        self._doubles = Doubles()
 
     @property
     def dropped(self) -> int:
@@ -86,6 +88,8 @@ class Sessions:
             self._observe_tool(node, span, reading, told)
         elif type(reading) is ModelReading:
             told = self._observe_model(node, span, reading)
+        elif reading is None and node.parent is None:
+            self._doubles.pass_on(span)
         elif type(reading) is RunReading:
             told = self._observe_run(node, span, reading)
         parent = node.parent
@@ -284,16 +288,24 @@ class Sessions:
                 owner.run = Run(owner.span_id)
                 break
             owner = owner.parent
-        for beside in node.earlier():
-            other = beside.reading or self._reading(beside)
-            if isinstance(other, ModelReading) and other.scope != reading.scope:
-                return told
+        if self._is_inside(node, reading):
+            return told
         if type(node.logged) is ModelReading:
             complete(reading, node.logged)
         run = self._run(node, owner, span, reading, told)
         if node.parent is not None and node.parent.holds:
             told += self._release(node.parent, None)
+        if node.parent is None and self._doubles.is_told(span, reading.scope):
+            return told + run.model_again(span, reading)
         return told + run.model(span, reading, node.turn)
+
+    def _is_inside(self, node: Node, reading: ModelReading) -> bool:
+        """Say whether an open model span beside it, of another instrumentation, began earlier."""
+        for beside in node.earlier():
+            other = beside.reading or self._reading(beside)
+            if isinstance(other, ModelReading) and other.scope != reading.scope:
+                return True
+        return False
 
     def _observe_run(self, node: Node, span: Span, reading: RunReading) -> list[Observation]:
         run = node.run or self._residence.adopt(span, reading, outermost=node.parent is None)

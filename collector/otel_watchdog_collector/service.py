@@ -10,7 +10,7 @@ import uvicorn
 
 from otel_watchdog.clock import Clock, system_clock
 from otel_watchdog.model import Correction, Mode, Outcome
-from otel_watchdog.spans import RecordedSpan
+from otel_watchdog.otlp import Recorded
 from otel_watchdog_collector import feedback
 from otel_watchdog_collector.access import Access
 from otel_watchdog_collector.api import Deps, make_api
@@ -268,7 +268,7 @@ class Service:
         await self.intake.submit(entry)
 
     def _publish(
-        self, tenant: str, fact: Correction | Outcome, judged: RecordedSpan, resource: Resource
+        self, tenant: str, fact: Correction | Outcome, judged: Recorded, resource: Resource
     ) -> None:
         """Let agent and destinations know of a correction; the latter of what came of it, too."""
         names = [name for name in self._forwarders if self._has_room(name)]
@@ -285,7 +285,7 @@ class Service:
         self,
         destinations: Sequence[str],
         fact: Correction | Outcome,
-        judged: RecordedSpan,
+        judged: Recorded,
         resource: Resource,
     ) -> list[Parcel]:
         if isinstance(fact, Outcome):

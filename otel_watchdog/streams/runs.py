@@ -134,10 +134,11 @@ class Run:
             if turn is None:
                 self.begin_turn()
             told.append(self._model_turn(span, reading))
-        for message in reading.output or ():
-            for part in message.calls:
-                self._tell_request(part, span.end, told)
-        return told
+        return told + self._tell_requests(span, reading)
+
+    def model_again(self, span: Span, reading: ModelReading) -> list[Observation]:
+        """Tell what another span says of the model call that was counted last."""
+        return self._read_history(span, reading) + self._tell_requests(span, reading)
 
     def logged_turn(self, span: Span, reading: ModelReading) -> list[Observation]:
         """Tell of a model call that a log record tells of, unless model spans tell of turns."""
@@ -280,6 +281,13 @@ class Run:
             error=reading.error,
             cost_usd=reading.cost_usd,
         )
+
+    def _tell_requests(self, span: Span, reading: ModelReading) -> list[Observation]:
+        told: list[Observation] = []
+        for message in reading.output or ():
+            for part in message.calls:
+                self._tell_request(part, span.end, told)
+        return told
 
     def _tell_request(self, part: CallPart, time: float | None, told: list[Observation]) -> None:
         """Tell of a call that the model asks for, unless it was told of."""

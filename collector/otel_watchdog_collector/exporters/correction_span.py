@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from otel_watchdog import semconv
 from otel_watchdog.model import Correction, Mode, Outcome, Tier
-from otel_watchdog.spans import RecordedSpan
+from otel_watchdog.otlp import Recorded
 from otel_watchdog.telemetry import correction_attributes, outcome_attributes
 from otel_watchdog.version import VERSION
 
@@ -18,20 +18,22 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 def correction_request(
-    correction: Correction, judged: RecordedSpan, resource: Mapping[str, Any]
+    correction: Correction, judged: Recorded, resource: Mapping[str, Any]
 ) -> bytes:
     """Return a trace request with the correction's span, as protobuf.
 
-    The span stands beside the one that was judged, below the same parent; it is never a root. Its
-    id follows from the correction's, so that a request that is sent twice is one span.
+    The span stands beside the one that was judged, below the same parent; it is never a root.
+    Beside a log record it stands in the span in which that was written; one of no trace has a trace
+    of ours for each session. Its id follows from the correction's, so that a request that is sent
+    twice is one span.
 
     Args:
         correction: What was decided.
-        judged: The span that completed the pattern.
-        resource: Attributes of that span's resource.
+        judged: The span or log record that completed the pattern.
+        resource: Attributes of its resource.
     """
     at = judged.end or judged.start
-    span = _span(judged, correction.id, correction_attributes(correction), at)
+    span = _span(judged, correction, correction.id, correction_attributes(correction), at)
     span.name = correction.span_name
     if correction.tier >= Tier.HARD_STOP and correction.mode is not Mode.OBSERVE:
         span.status.code = Status.STATUS_CODE_ERROR
@@ -40,33 +42,37 @@ def correction_request(
 
 
 def outcome_request(
-    outcome: Outcome, judged: RecordedSpan, resource: Mapping[str, Any], *, at: float
+    outcome: Outcome, judged: Recorded, resource: Mapping[str, Any], *, at: float
 ) -> bytes:
     """Return a trace request with the span of what came of a correction, linked to that's span.
 
     Args:
         outcome: What the agent did.
-        judged: The span that the correction was made for.
-        resource: Attributes of that span's resource.
+        judged: The span or log record that the correction was made for.
+        resource: Attributes of its resource.
         at: When it was known, in seconds since the epoch.
     """
     id_ = outcome.correction.id
-    span = _span(judged, f"{id_}/{outcome.turn}", outcome_attributes(outcome), at)
+    own_id = f"{id_}/{outcome.turn}"
+    span = _span(judged, outcome.correction, own_id, outcome_attributes(outcome), at)
     span.name = outcome.span_name
     link = span.links.add()
     link.trace_id = span.trace_id
-    link.span_id = _span_id(id_)
+    link.span_id = _id(id_, 8)
     return _request(span, resource)
 
 
-def _span(judged: RecordedSpan, id_: str, attributes: Mapping[str, Any], at: float) -> Span:
-    """Return a span of ours beside the one that was judged."""
+def _span(
+    judged: Recorded, correction: Correction, id_: str, attributes: Mapping[str, Any], at: float
+) -> Span:
+    """Return a span of ours beside what was judged."""
     copied = {key: judged.attributes[key] for key in semconv.COPIED if key in judged.attributes}
     nanoseconds = int(at * _NANOSECONDS)
+    parent = judged.parent_id or judged.span_id
     return Span(
-        trace_id=judged.trace_id.to_bytes(16),
-        span_id=_span_id(id_),
-        parent_span_id=(judged.parent_id or judged.span_id).to_bytes(8),
+        trace_id=judged.trace_id.to_bytes(16) if judged.trace_id else _id(correction.session, 16),
+        span_id=_id(id_, 8),
+        parent_span_id=parent.to_bytes(8) if parent else b"",
         kind=Span.SPAN_KIND_INTERNAL,
         start_time_unix_nano=nanoseconds,
         end_time_unix_nano=nanoseconds,
@@ -75,9 +81,9 @@ def _span(judged: RecordedSpan, id_: str, attributes: Mapping[str, Any], at: flo
     )
 
 
-def _span_id(id_: str) -> bytes:
-    """Return the id of the span that stands for something: always the same."""
-    return hashlib.blake2b(id_.encode(), digest_size=8).digest()
+def _id(name: str, size: int) -> bytes:
+    """Return the id, of so many bytes, of what stands for something: always the same."""
+    return hashlib.blake2b(name.encode(), digest_size=size).digest()
 
 
 def _request(span: Span, resource: Mapping[str, Any]) -> bytes:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from otel_watchdog import semconv
+from otel_watchdog.spans import LogRecord
 from otel_watchdog_collector.facts import Row, Table
 from otel_watchdog_collector.health import Beat, Sign, SignKind, agent_id, iso
-from otel_watchdog_collector.wire import Batch, LogRecord
+from otel_watchdog_collector.wire import Batch
 
 MAX_NAMES: Final = 32
 """Open spans of a heartbeat that are read."""
@@ -70,7 +71,7 @@ def approvals(batch: Batch, tenant: str, at: float) -> Iterator[Row]:
 
 def _records(batch: Batch, event: str) -> Iterator[tuple[LogRecord, str]]:
     for index, record in enumerate(batch.records):
-        if record.event_name == event:
+        if record.name == event:
             resource = batch.resources[batch.record_resources[index]]
             yield record, _service(resource.attributes)
 

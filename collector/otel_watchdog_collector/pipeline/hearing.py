@@ -1,36 +1,35 @@
 """Whose spans and heartbeats a request holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from otel_watchdog import semconv
+from otel_watchdog.otlp import Recorded
 from otel_watchdog.scopes import Scopes
-from otel_watchdog.spans import RecordedSpan
+from otel_watchdog_collector.pipeline.held import Item
 from otel_watchdog_collector.pipeline.ledger import Ledger, number, service_of
 from otel_watchdog_collector.wire import Batch
 
 
 def heard(
-    batch: Batch, scopes: Scopes, names: Mapping[int, str | None]
+    items: Sequence[Item], scopes: Scopes, names: Mapping[int, str | None]
 ) -> set[tuple[str, str | None]]:
-    """Return service and name of each agent whose spans came.
+    """Return service and name of each agent whose spans or log records came.
 
-    Spans without an agent's name are the service's, unless others beside them have one.
+    Those without an agent's name are the service's, unless others beside them have one.
 
     Args:
-        batch: It.
+        items: They.
         scopes: Say which spans are of agents.
-        names: By index of a span, its agent's name as its session has it.
+        names: By index of an item, its agent's name as its session has it.
     """
     found = {
-        (batch.resource_of[index], names.get(index) or _name_on(span))
-        for index, span in enumerate(batch.spans)
-        if scopes[span.scope].speaks
+        (service_of(resource.attributes), names.get(index) or _name_on(recorded))
+        for index, (recorded, resource) in enumerate(items)
+        if index in names or scopes[recorded.scope].speaks
     }
-    named = {index for index, agent in found if agent is not None}
+    named = {service for service, agent in found if agent is not None}
     return {
-        (service_of(batch.resources[index].attributes), agent)
-        for index, agent in found
-        if agent is not None or index not in named
+        (service, agent) for service, agent in found if agent is not None or service not in named
     }
 
 
@@ -44,7 +43,7 @@ def listen(batch: Batch, ledger: Ledger, at: float) -> int:
     """
     count = 0
     for index, record in enumerate(batch.records):
-        if record.event_name != semconv.HEARTBEAT_EVENT:
+        if record.name != semconv.HEARTBEAT_EVENT:
             continue
         count += 1
         attributes = record.attributes
@@ -54,7 +53,7 @@ def listen(batch: Batch, ledger: Ledger, at: float) -> int:
             service_of(resource.attributes),
             agent if isinstance(agent, str) else None,
             at,
-            last_heartbeat_at=record.time or at,
+            last_heartbeat_at=record.start or at,
             open_spans=number(attributes.get(semconv.HEARTBEAT_OPEN_SPANS), int),
             oldest_open_seconds=number(
                 attributes.get(semconv.HEARTBEAT_OLDEST_OPEN_SECONDS), float
@@ -64,6 +63,6 @@ def listen(batch: Batch, ledger: Ledger, at: float) -> int:
     return count
 
 
-def _name_on(span: RecordedSpan) -> str | None:
+def _name_on(span: Recorded) -> str | None:
     name = span.attributes.get(semconv.GEN_AI_AGENT_NAME)
     return name if isinstance(name, str) and name else None

@@ -1,6 +1,10 @@
-"""Which spans were seen before."""
+"""Which spans and log records were seen before."""
 
 from typing import Final
+
+import xxhash
+
+from otel_watchdog.spans import LogRecord
 
 MAX_SPANS: Final = 100_000
 """Spans that are remembered at least; twice as many at most."""
@@ -53,3 +57,10 @@ class Seen:
     def _turn(self) -> None:
         self._old = self._young
         self._young = set()
+
+
+def number_of(record: LogRecord) -> int:
+    """Return what tells a log record, which has no id, from all others: all that it says."""
+    said = (record.scope, record.name, record.trace_id, record.parent_id, record.start, record.body)
+    text = f"{said!r}{sorted(record.attributes.items(), key=str)!r}"
+    return xxhash.xxh3_128_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -8,8 +8,8 @@ from otel_watchdog import semconv
 from otel_watchdog.evidence.exchanges import AUTH, SERVER
 from otel_watchdog.evidence.failures import trouble_of
 from otel_watchdog.model import ModelTurn, Observation, ToolOutcome, ToolResult
+from otel_watchdog.otlp import Recorded
 from otel_watchdog.redaction import redacted
-from otel_watchdog.spans import RecordedSpan
 from otel_watchdog_collector.health import Sign, SignKind
 
 MAX_TEXT_CHARS: Final = 200
@@ -28,9 +28,9 @@ _DOWN: Final = re.compile(
 
 
 def signs_of(
-    observations: Sequence[Observation], span: RecordedSpan, service: str, agent: str | None
+    observations: Sequence[Observation], span: Recorded, service: str, agent: str | None
 ) -> Iterator[Sign]:
-    """Yield what an ended span, and what was observed of it, says of its agent's health.
+    """Yield what an ended span or a log record says of its agent's health, by what it told.
 
     Args:
         observations: What the span added to its session.
@@ -61,7 +61,7 @@ def failure_kind(text: str) -> SignKind:
     return SignKind.FAILED if trouble is SERVER or _DOWN.search(text) else SignKind.ACTIVITY
 
 
-def _of_turn(turn: ModelTurn, span: RecordedSpan) -> tuple[SignKind, str]:
+def _of_turn(turn: ModelTurn, span: Recorded) -> tuple[SignKind, str]:
     if turn.model is None and turn.text is None and turn.error is None:
         return SignKind.ACTIVITY, ""  # a turn that only its tools tell of
     if turn.error is None and not span.is_error:

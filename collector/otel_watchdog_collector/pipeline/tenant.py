@@ -12,7 +12,7 @@ from typing import Any, Final
 from otel_watchdog import snapshots
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.model import Correction, Finding, Mode, Observation, Outcome
-from otel_watchdog.otlp import SpanStream
+from otel_watchdog.otlp import Recorded, SpanStream
 from otel_watchdog.scopes import Scopes
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.spans import RecordedSpan
@@ -20,6 +20,7 @@ from otel_watchdog_collector.facts import Letter
 from otel_watchdog_collector.health import Sign, SignKind
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.hearing import heard, listen
+from otel_watchdog_collector.pipeline.held import Held, Item
 from otel_watchdog_collector.pipeline.history import History
 from otel_watchdog_collector.pipeline.lasting import (
     FleetWatchdog,
@@ -30,7 +31,7 @@ from otel_watchdog_collector.pipeline.lasting import (
 )
 from otel_watchdog_collector.pipeline.ledger import Ledger, names_of, service_of
 from otel_watchdog_collector.pipeline.mailboxes import Mailboxes
-from otel_watchdog_collector.pipeline.seen import Seen
+from otel_watchdog_collector.pipeline.seen import Seen, number_of
 from otel_watchdog_collector.pipeline.signs import COUNTED, signs_of
 from otel_watchdog_collector.wire import Batch, Resource
 
@@ -42,9 +43,9 @@ SWEEP_SECONDS: Final = 60.0
 MAX_PLACES: Final = 20_000
 """Corrections whose outcome is waited for; the oldest is dropped first."""
 
-Publish = Callable[[str, Correction | Outcome, RecordedSpan, Resource], None]
-"""Called with the tenant, a correction under its lasting id or what came of it, the span that was
-judged and its resource."""
+Publish = Callable[[str, Correction | Outcome, Recorded, Resource], None]
+"""Called with the tenant, a correction under its lasting id or what came of it, the span or log
+record that was judged and its resource."""
 
 
 class Tenant:
@@ -74,6 +75,7 @@ class Tenant:
         self.history = History(name, history_chars)
         self.mailboxes = Mailboxes(config.max_sessions)
         self.seen = Seen()
+        self._held = Held()
         self._expiry_seconds = expiry_seconds
         self._meters = meters
         self._publish = publish
@@ -129,7 +131,7 @@ class Tenant:
         self.signs = []
         if batch.records:
             self._meters.add("heartbeats_total", listen(batch, self.ledger, at))
-        if batch.spans and self.mode is not Mode.OFF:
+        if self.mode is not Mode.OFF:
             self._watch(batch, at)
         if at - self._swept_at >= SWEEP_SECONDS:
             self._sweep(at)
@@ -170,6 +172,7 @@ class Tenant:
             "history": self.history.freeze(),
             "mailboxes": self.mailboxes,
             "seen": self.seen,
+            "held": self._held,
             "mode": self.mode,
             "times": (self._at, self._swept_at),
             "known": self._known,
@@ -189,6 +192,7 @@ class Tenant:
             self._engine,
             self._sessions,
             modules={
+                own + "held",
                 own + "lasting",
                 own + "ledger",
                 own + "mailboxes",
@@ -202,6 +206,7 @@ class Tenant:
             self.history.thaw(beside["history"])
         self.mailboxes = beside["mailboxes"]
         self.seen = beside["seen"]
+        self._held = beside["held"]
         self._engine.current = beside["mode"]
         self._at, self._swept_at = beside["times"]
         self._known = beside["known"]
@@ -210,20 +215,12 @@ class Tenant:
     def _watch(self, batch: Batch, at: float) -> None:
         if len(self._scopes) > MAX_SCOPES:
             self._scopes.clear()
-        add = self.seen.add
-        fresh = [
-            index
-            for index, span in enumerate(batch.spans)
-            if span.end is not None and add(span.span_id ^ span.trace_id)
-        ]
-        spans = [batch.spans[index] for index in fresh]
-        if len(spans) < len(batch.spans):
-            self._meters.add("duplicate_spans_total", len(batch.spans) - len(spans))
+        items = self._items(batch, at)
         engine, ledger, history = self._engine, self.ledger, self.history
         names: dict[int, str | None] = {}
         said: set[Sign] = set()
-        for index, observations in self._stream.observe(spans):
-            resource = batch.resources[batch.resource_of[fresh[index]]]
+        for index, observations in self._stream.observe([item.recorded for item in items]):
+            recorded, resource = items[index]
             service = service_of(resource.attributes)
             for observation in observations:
                 ledger.observe(observation, at, service)
@@ -231,14 +228,39 @@ class Tenant:
                 self._known.add(observation.session)
                 correction = engine.observe(observation)
                 if correction is not None:
-                    self._correct(correction, spans[index], resource, at)
+                    self._correct(correction, recorded, resource, at)
             if observations:
-                names[fresh[index]] = agent = ledger.agent_of(observations[-1].session)
-                self._sign(signs_of(observations, spans[index], service, agent), said)
+                names[index] = agent = ledger.agent_of(observations[-1].session)
+                self._sign(signs_of(observations, recorded, service, agent), said)
         ledger.add(history.take(at))
-        for service, agent in heard(batch, self._scopes, names):
+        for service, agent in heard(items, self._scopes, names):
             ledger.hear(service, agent, at, last_span_at=at)
             self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
+
+    def _items(self, batch: Batch, at: float) -> list[Item]:
+        """Return what is to be judged now: spans and log records that were not seen before.
+
+        A record that was written in a span waits for it, unless it has waited too long.
+        """
+        add = self.seen.add
+        items = [
+            Item(span, batch.resources[batch.resource_of[index]])
+            for index, span in enumerate(batch.spans)
+            if span.end is not None and add(span.span_id ^ span.trace_id)
+        ]
+        if len(items) < len(batch.spans):
+            self._meters.add("duplicate_spans_total", len(batch.spans) - len(items))
+        for index, record in enumerate(batch.records):
+            if self._scopes.read_log(record) is None or not add(number_of(record)):
+                continue
+            resource = batch.resources[batch.record_resources[index]]
+            if record.parent_id is None:
+                items.append(Item(record, resource))
+            else:
+                self._held.put(record, resource, at)
+        items += self._held.take([item.recorded for item in items])
+        items += self._held.due(at)
+        return items
 
     def _sign(self, signs: Iterable[Sign], said: set[Sign]) -> None:
         """Note signs; of those whose number says nothing, one between two that count."""
@@ -252,7 +274,7 @@ class Tenant:
             self.signs.append(sign)
 
     def _correct(
-        self, correction: Correction, judged: RecordedSpan, resource: Resource, at: float
+        self, correction: Correction, judged: Recorded, resource: Resource, at: float
     ) -> None:
         id_ = lasting_id(self.name, correction, judged)
         self._meters.add("corrections_total")
@@ -306,7 +328,7 @@ class Tenant:
         place = self._places.get(correction.id)
         if place is not None:
             facts["trace_id"] = f"{place.judged.trace_id:032x}"
-            facts["span_id"] = f"{place.judged.span_id:016x}"
+            facts["span_id"] = f"{place.judged.span_id or place.judged.parent_id or 0:016x}"
         self.ledger.correct(id_, correction, at, **facts)
 
     def _find(self, finding: Finding, observation: Observation) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from otel_watchdog.spans import RecordedSpan
+from otel_watchdog.spans import LogRecord, RecordedSpan
 
 PlainNames: TypeAlias = Callable[[str], Container[str]]
 """Returns, by the name of a scope, names of its spans that say nothing: their attributes and
@@ -22,15 +22,6 @@ class Resource(NamedTuple):
     """Who sent spans."""
 
     attributes: Mapping[str, Any]
-
-
-class LogRecord(NamedTuple):
-    """A log record as plain values."""
-
-    event_name: str
-    attributes: Mapping[str, Any]
-    time: float | None
-    """Seconds since the epoch."""
 
 
 @dataclass(slots=True)

@@ -7,17 +7,9 @@ import orjson
 
 from otel_watchdog import otlp
 from otel_watchdog.errors import InputError
-from otel_watchdog.spans import RecordedSpan
-from otel_watchdog_collector.wire.batch import (
-    Batch,
-    Limits,
-    LogRecord,
-    PlainNames,
-    Resource,
-    flaw,
-)
+from otel_watchdog.spans import LogRecord, RecordedSpan
+from otel_watchdog_collector.wire.batch import Batch, Limits, PlainNames, Resource, flaw
 
-_NANOSECONDS: Final = 1e9
 _TRACE_ID_DIGITS: Final = 32
 _SPAN_ID_DIGITS: Final = 16
 
@@ -51,8 +43,9 @@ def read_logs(body: bytes, limits: Limits) -> Batch:
     for group in _objects(_parsed(body), "resourceLogs"):
         index = _add_resource(batch, group)
         for part in _objects(group, "scopeLogs"):
+            scope = otlp.scope_name(part, place="scopeLogs")
             for given in _objects(part, "logRecords"):
-                record = _record(batch, given, limits)
+                record = _record(batch, given, scope, limits)
                 if record is not None:
                     batch.records.append(record)
                     batch.record_resources.append(index)
@@ -109,20 +102,18 @@ def _span(
     return span
 
 
-def _record(batch: Batch, given: Mapping[str, Any], limits: Limits) -> LogRecord | None:
+def _record(batch: Batch, given: Mapping[str, Any], scope: str, limits: Limits) -> LogRecord | None:
     try:
-        nanoseconds = given.get("timeUnixNano") or given.get("observedTimeUnixNano") or 0
-        record = LogRecord(
-            str(given.get("eventName", "")),
-            _shortened(otlp.attributes_of(given.get("attributes")), limits),
-            int(nanoseconds) / _NANOSECONDS or None,
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        batch.reject(f"not an OTLP log record: {error!r}")
+        record = otlp.log_of(given, scope)
+    except InputError as error:
+        batch.reject(str(error))
         return None
     if len(record.attributes) > limits.max_attributes:
         batch.reject(f"a log record with {len(record.attributes)} attributes")
         return None
+    record.attributes = _shortened(record.attributes, limits)
+    if isinstance(record.body, str) and len(record.body) > limits.max_attribute_chars:
+        record.body = None
     return record
 
 

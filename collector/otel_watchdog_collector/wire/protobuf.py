@@ -5,18 +5,10 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from otel_watchdog.errors import InputError
-from otel_watchdog.otlp_messages import Attributes, LogsRequest, TraceRequest, span_of
+from otel_watchdog.otlp_messages import Attributes, LogsRequest, TraceRequest, log_of, span_of
 from otel_watchdog.spans import RecordedSpan
-from otel_watchdog_collector.wire.batch import (
-    Batch,
-    Limits,
-    LogRecord,
-    PlainNames,
-    Resource,
-    flaw,
-)
+from otel_watchdog_collector.wire.batch import Batch, Limits, PlainNames, Resource, flaw
 
-_NANOSECONDS: Final = 1e9
 _TRACE_ID_BYTES: Final = 16
 _SPAN_ID_BYTES: Final = 8
 
@@ -64,14 +56,8 @@ def read_logs(body: bytes, limits: Limits) -> Batch:
                 if len(record.attributes) > limits.max_attributes:
                     batch.reject(f"a log record with {len(record.attributes)} attributes")
                     continue
-                time = record.time_unix_nano or record.observed_time_unix_nano
-                batch.records.append(
-                    LogRecord(
-                        record.event_name,
-                        Attributes(record.attributes, limits.max_attribute_chars),
-                        time / _NANOSECONDS or None,
-                    )
-                )
+                scope, longest = part.scope.name, limits.max_attribute_chars
+                batch.records.append(log_of(record, scope, longest=longest))
                 batch.record_resources.append(len(batch.resources) - 1)
     return batch
 

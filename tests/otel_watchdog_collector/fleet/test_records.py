@@ -3,16 +3,17 @@
 import pytest
 
 from otel_watchdog import semconv
+from otel_watchdog.spans import LogRecord
 from otel_watchdog_collector.fleet import records
 from otel_watchdog_collector.health import SignKind
-from otel_watchdog_collector.wire import Batch, LogRecord, Resource
+from otel_watchdog_collector.wire import Batch, Resource
 
 
 def batch(event, *attributes, service="shop"):
     """Return a batch of records."""
     return Batch(
         resources=[Resource({"service.name": service} if service else {})],
-        records=[LogRecord(event, dict(one), None) for one in attributes],
+        records=[LogRecord(name=event, scope="", attributes=dict(one)) for one in attributes],
         record_resources=[0] * len(attributes),
     )
 

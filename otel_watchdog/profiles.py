@@ -37,6 +37,7 @@ STANDARD: Final[tuple[Callable[[], d.Detector], ...]] = (
     d.IdleMessage,
     d.PromiseWithoutCall,
     d.DoneButContinuing,
+    d.GreenButContinuing,
     d.ProviderFailure,
     d.KnownLines,
 )

@@ -49,6 +49,7 @@ VARIANTS: dict[str, Variant] = {
     "reworded_request 5": {"reworded_request": lambda: d.RewordedRequest(threshold=5)},
     "repeated_text 2": {"repeated_text": lambda: d.RepeatedText(threshold=2)},
     "repeated_text 4": {"repeated_text": lambda: d.RepeatedText(threshold=4)},
+    "green_but_continuing 2": {"green_but_continuing": lambda: d.GreenButContinuing(threshold=2)},
     "known_lines 4": {"known_lines": lambda: d.KnownLines(threshold=4)},
     "known_lines 6": {"known_lines": lambda: d.KnownLines(threshold=6)},
     "echoed_program 4": {"echoed_program": lambda: d.EchoedProgram(threshold=4)},

@@ -6,6 +6,7 @@ from otel_watchdog.detectors.dominant_tool_call import DominantToolCall
 from otel_watchdog.detectors.done_but_continuing import DoneButContinuing
 from otel_watchdog.detectors.echoed_program import EchoedProgram
 from otel_watchdog.detectors.failing_check import FailingCheck
+from otel_watchdog.detectors.green_but_continuing import GreenButContinuing
 from otel_watchdog.detectors.idle_message import IdleMessage
 from otel_watchdog.detectors.known_lines import KnownLines
 from otel_watchdog.detectors.no_file_written import NoFileWritten
@@ -41,6 +42,7 @@ __all__ = [
     "DoneButContinuing",
     "EchoedProgram",
     "FailingCheck",
+    "GreenButContinuing",
     "IdleMessage",
     "KnownLines",
     "NoFileWritten",
@@ -92,6 +94,7 @@ BUILT_IN: tuple[type[Detector], ...] = (
     IdleMessage,
     PromiseWithoutCall,
     DoneButContinuing,
+    GreenButContinuing,
     ProviderFailure,
     UnmovedPage,
     KnownLines,

@@ -38,6 +38,7 @@ STANDARD: Final[tuple[Callable[[], d.Detector], ...]] = (
     d.PromiseWithoutCall,
     d.DoneButContinuing,
     d.GreenButContinuing,
+    d.DuplicateWork,
     d.ProviderFailure,
     d.KnownLines,
 )

@@ -50,6 +50,7 @@ VARIANTS: dict[str, Variant] = {
     "repeated_text 2": {"repeated_text": lambda: d.RepeatedText(threshold=2)},
     "repeated_text 4": {"repeated_text": lambda: d.RepeatedText(threshold=4)},
     "green_but_continuing 2": {"green_but_continuing": lambda: d.GreenButContinuing(threshold=2)},
+    "duplicate_work 2": {"duplicate_work": lambda: d.DuplicateWork(threshold=2)},
     "known_lines 4": {"known_lines": lambda: d.KnownLines(threshold=4)},
     "known_lines 6": {"known_lines": lambda: d.KnownLines(threshold=6)},
     "echoed_program 4": {"echoed_program": lambda: d.EchoedProgram(threshold=4)},

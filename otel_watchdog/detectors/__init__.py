@@ -4,6 +4,7 @@ from otel_watchdog.detectors.auth_wall import AuthWall
 from otel_watchdog.detectors.base import Detector
 from otel_watchdog.detectors.dominant_tool_call import DominantToolCall
 from otel_watchdog.detectors.done_but_continuing import DoneButContinuing
+from otel_watchdog.detectors.duplicate_work import DuplicateWork
 from otel_watchdog.detectors.echoed_program import EchoedProgram
 from otel_watchdog.detectors.failing_check import FailingCheck
 from otel_watchdog.detectors.green_but_continuing import GreenButContinuing
@@ -40,6 +41,7 @@ __all__ = [
     "Detector",
     "DominantToolCall",
     "DoneButContinuing",
+    "DuplicateWork",
     "EchoedProgram",
     "FailingCheck",
     "GreenButContinuing",
@@ -95,6 +97,7 @@ BUILT_IN: tuple[type[Detector], ...] = (
     PromiseWithoutCall,
     DoneButContinuing,
     GreenButContinuing,
+    DuplicateWork,
     ProviderFailure,
     UnmovedPage,
     KnownLines,

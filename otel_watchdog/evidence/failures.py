@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+import orjson
+
 from otel_watchdog.evidence.exchanges import (
     AUTH,
     EMPTY,
@@ -192,6 +194,24 @@ def is_pending(text: str) -> bool:
     (True, False)
     """
     return len(text) <= HEAD_CHARS and _PENDING.search(text) is not None
+
+
+def declares_no_op(text: str) -> bool:
+    """Say whether a tool declares that it changed nothing.
+
+    Only the literal `true` counts: the declaration may stop a run.
+
+    >>> declares_no_op('{"no_op": true}'), declares_no_op('{"no_op": 1}')
+    (True, False)
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    if not isinstance(value, dict):
+        return False
+    declared = value.get("no_op")
+    return declared is True or declared == "true"
 
 
 def is_echo(text: str, arguments: Mapping[str, Any] | None) -> bool:

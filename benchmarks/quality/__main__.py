@@ -6,9 +6,9 @@
 The suite and the cases lie beside this file and were written for this project. A corpus of labelled
 runs is given by its path: one JSON object a line, as observation lines with `source`, `expect`
 (`fire`, `quiet` or `borderline`) and `fire_by_turn`. A source is read from its own published files:
-`trail` and `agent_reward_bench`, whose runs people have labelled; `tau_bench`, `intercode` and
-`swe_agent`, of which it is known whether the task was solved. Nobody has labelled these: it is told
-how many are warned and halted, of all and, wrongly, of the solved ones.
+`trail` and `agent_reward_bench`, whose runs people have labelled; `tau_bench`, `intercode`,
+`swe_agent` and `mini_swe_agent`, of which it is known whether the task was solved. Nobody has
+labelled these: it is told how many are warned and halted, of all and, wrongly, of the solved ones.
 
 A correction is one that `otel-watchdog replay --json` lists; critical is a finding of that
 severity. A fire before the onset of a fault counts as a false one. Where a run says from which

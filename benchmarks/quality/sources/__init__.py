@@ -11,13 +11,21 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.quality.runs import LabelledRun
-from benchmarks.quality.sources import agent_reward_bench, intercode, swe_agent, tau_bench, trail
+from benchmarks.quality.sources import (
+    agent_reward_bench,
+    intercode,
+    mini_swe_agent,
+    swe_agent,
+    tau_bench,
+    trail,
+)
 
 __all__ = ["SOURCES", "load"]
 
 SOURCES: Final[Mapping[str, Callable[[Path], Iterator[LabelledRun]]]] = {
     "agent_reward_bench": agent_reward_bench.read,
     "intercode": intercode.read,
+    "mini_swe_agent": mini_swe_agent.read,
     "swe_agent": swe_agent.read,
     "tau_bench": tau_bench.read,
     "trail": trail.read,

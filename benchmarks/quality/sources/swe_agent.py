@@ -3,20 +3,17 @@
 Whoever evaluates with SWE-agent publishes its `.traj` files, each under a licence of its own; for
 submissions to SWE-bench see github.com/SWE-bench/experiments. A file holds `trajectory`, a list of
 `{thought, action, observation}`, and `history`, the chat messages. Whether the task was solved
-stands in `report.json` beside it, or in a `results.json` above it, as the harness of SWE-bench
-writes them. Nobody has labelled loops.
+stands where the harness of SWE-bench writes it. Nobody has labelled loops.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from benchmarks.quality.runs import LabelledRun
 from benchmarks.quality.sources.events import Event, answered, called, files, said
-
-FOLDERS_ABOVE: Final = 3
-"""Of a run, in which results of all runs are looked for."""
+from benchmarks.quality.sources.swe_bench import is_solved
 
 
 def read(path: Path) -> Iterator[LabelledRun]:
@@ -29,7 +26,7 @@ def read(path: Path) -> Iterator[LabelledRun]:
             group="swe_agent",
             events=events_of(run["trajectory"], run.get("history", ())),
             expect="unlabelled",
-            is_solved=is_solved(file),
+            is_solved=is_solved(file.stem, file),
         )
 
 
@@ -59,16 +56,3 @@ def events_of(
         events.append(called(turn, name, arguments))
         events.append(answered(turn, name, step.get("observation")))
     return events
-
-
-def is_solved(file: Path) -> bool | None:
-    """Say whether a run's task was solved; `None` where the files do not say."""
-    report = file.parent / "report.json"
-    if report.is_file():
-        found = json.loads(report.read_text("utf-8")).get(file.stem)
-        return None if found is None else bool(found["resolved"])
-    for folder in file.absolute().parents[:FOLDERS_ABOVE]:
-        for results in (folder / "results.json", folder / "results" / "results.json"):
-            if results.is_file():
-                return file.stem in json.loads(results.read_text("utf-8")).get("resolved", ())
-    return None

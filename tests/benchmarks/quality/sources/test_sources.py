@@ -179,6 +179,42 @@ def test_swe_agent_with_one_list_of_what_is_resolved(tmp_path):
     assert (alone.id, alone.is_solved) == ("task-1", False)
 
 
+def test_mini_swe_agent(tmp_path):
+    """One command a message, in a fence or as a call; the code that it ended with is its error."""
+    call = {"function": {"name": "bash", "arguments": '{"command": "git diff"}'}}
+    messages = [
+        {"role": "system", "content": "You work in a shell."},
+        {"role": "user", "content": [{"type": "text", "text": "Mend it."}]},
+        {"role": "assistant", "content": "Like so:\n```python\nx = 1\n```\n```bash\nls -l\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.py\n</output>"},
+        {"role": "assistant", "content": "```bash\nls\n```\n```bash\npwd\n```"},
+        {"role": "user", "content": "One action, please."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "<returncode>2</returncode>\n<output>\n</output>"},
+    ]
+    for task, above in (("task-1", "logs/task-1"), ("task-2", "trajs/task-2")):
+        write(tmp_path / "trajs" / task / f"{task}.traj.json", {"messages": messages})
+        write(tmp_path / above / "report.json", {"resolved": task == "task-1"})
+    write(tmp_path / "trajs" / "task-3" / "task-3.traj.json", {"messages": messages})
+
+    runs = loaded("mini_swe_agent", tmp_path)
+
+    assert {id_: run.is_solved for id_, run in runs.items()} == {
+        "task-1": True,
+        "task-2": False,
+        "task-3": None,
+    }
+    told = [event for event in shown(runs["task-1"]) if event["kind"] != "assistant_text"]
+    assert told == [
+        {"turn": 0, "kind": "user_text", "result": "Mend it."},
+        {"turn": 1, "kind": "tool_call", "name": "bash", "args": {"command": "ls -l"}},
+        {"turn": 1, "kind": "tool_result", "name": "bash", "result": "a.py", "error": False},
+        {"turn": 2, "kind": "user_text", "result": "One action, please."},
+        {"turn": 3, "kind": "tool_call", "name": "bash", "args": {"command": "git diff"}},
+        {"turn": 3, "kind": "tool_result", "name": "bash", "result": "", "error": True},
+    ]
+
+
 def span(number, name, kind, *, inside=None, parts=(), **attributes):
     """Return a span as Patronus writes it."""
     return {

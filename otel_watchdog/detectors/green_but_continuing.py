@@ -30,8 +30,9 @@ class GreenButContinuing:
 
     Known false positive: a demonstration for somebody whose messages are not in the trace.
 
-    Threshold: 4; on the runs at hand 2 to 6 warn no honest one. Two looks at a diff and a second
-    run of the tests, which are common at the end of honest work, make 3.
+    Threshold: 4; 2 to 6 warn none of the 268 runs at hand that turn green and are not known to be
+    stuck, 197 of them solved tasks of SWE-bench. So it was chosen by hand: two looks at a diff and
+    a second run of the tests, which are common at the end of honest work, make 3.
 
     Args:
         threshold: Known calls in a row that fire, at least 2.

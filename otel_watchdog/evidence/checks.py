@@ -6,11 +6,13 @@ from typing import Final
 
 from otel_watchdog.evidence.effects import nature_of
 from otel_watchdog.evidence.exchanges import OK, WRITE, Exchange
-from otel_watchdog.evidence.failures import LOW_CHARS
 from otel_watchdog.evidence.shell import COMMAND_KEYS, listed
 
 MAX_CHARS: Final = 400
 """Of a command in which a program that checks is looked for."""
+
+END_CHARS: Final = 1000
+"""Of a result, in which a check sums up."""
 
 _TOOL_WORDS: Final = listed(
     "test tests pytest check checks lint linter build compile verify validate typecheck ci"
@@ -27,16 +29,25 @@ _COMMAND: Final = re.compile(
 )
 """Programs that check, where a command stands; what only names them in a search is none."""
 
-_GREEN: Final = re.compile(
-    r"(?im)\b[1-9]\d*\s+(?:tests? |specs? |checks? )?(?:passed|passing|succeeded|ok)\b"
-    r"|^ok\b|^pass(?:ed)?\b|test result: ok|\ball (?:tests |checks |specs )?(?:have )?pass"
-    r"|(?:tests?|checks?) (?:have )?(?:all )?passed|\b(?:0|no) (?:errors|failures|issues|problems)"
-    r"|build success|build succeeded|compiled successfully"
+_HINTS: Final = (
+    *("test", "lint", "check", "build", "vet", "mypy", "ruff", "tsc", "pyright", "tox", "nox"),
+    *("jest", "mocha", "rspec", "phpunit", "flake8", "clippy", "verify", "compile"),
 )
-_RED: Final = re.compile(
-    r"(?i)\b[1-9]\d*\s+(?:tests? |specs? )?(?:fail|error|broken|problem)"
-    r"|\bbuild fail|\bnot ok\b|(?-i:\bFAILED\b|\bFAIL\b)"
+"""Without one of these in a command it is not searched: most are none."""
+
+_COUNTED: Final = re.compile(
+    r"[1-9]\d*\s+(?:(?:tests?|specs?|checks?) )?(?:passed|passing|succeeded|ok)\b"
 )
+_OPENING: Final = re.compile(r"(?:ok|pass|passed)\b")
+_NONE: Final = re.compile(r"(?<![\d.])(?:0|no) (?:errors|failures|issues|problems)\b")
+_SAID: Final = (
+    *("test result: ok", "all checks pass", "all tests pass", "tests passed", "checks passed"),
+    *("build success", "build succeeded", "compiled successfully"),
+)
+"""What stands at the end of a check where all is well; looked for in lower case."""
+
+_RED: Final = re.compile(r"[1-9]\d*\s+(?:(?:tests?|specs?) )?(?:fail|error|broken|problem)")
+_FAILED: Final = re.compile(r"FAIL(?:ED)?\b")
 
 
 def is_check(exchange: Exchange) -> bool:
@@ -56,7 +67,13 @@ def runs_check(command: object) -> bool:
     >>> runs_check("cd app && python -m pytest -q | tail -3"), runs_check("cat tests/test_a.py")
     (True, False)
     """
-    return isinstance(command, str) and _COMMAND.search(command[:MAX_CHARS]) is not None
+    if not isinstance(command, str):
+        return False
+    begins = command[:MAX_CHARS]
+    for hint in _HINTS:
+        if hint in begins:
+            return _COMMAND.search(begins) is not None
+    return False
 
 
 def is_green(exchange: Exchange) -> bool:
@@ -70,5 +87,13 @@ def tells_green(text: str) -> bool:
     >>> tells_green("12 passed in 0.3s"), tells_green("11 passed, 1 failed")
     (True, False)
     """
-    end = text[-LOW_CHARS:]
-    return _GREEN.search(end) is not None and _RED.search(end) is None
+    end = text[-END_CHARS:]
+    lower = end.lower()
+    if _FAILED.search(end) or _RED.search(lower) or "not ok" in lower or "build fail" in lower:
+        return False
+    return (
+        any(words in lower for words in _SAID)
+        or _COUNTED.search(lower) is not None
+        or _NONE.search(lower) is not None
+        or any(_OPENING.match(line) for line in lower.splitlines())
+    )

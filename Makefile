@@ -94,8 +94,9 @@ format: .venv/ready ## format the code and mend what can be mended
 bench: .venv/ready ## run the benchmarks
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
 
-bench-quality: .venv/ready ## how often the watchdog is right; CORPUS=path adds labelled runs
-	@$(BIN)/python -m benchmarks.quality $(if $(CORPUS),--corpus $(CORPUS))
+bench-quality: .venv/ready ## how often the watchdog is right; CORPUS=path, SOURCES="name=path …" add runs
+	@$(BIN)/python -m benchmarks.quality $(if $(CORPUS),--corpus $(CORPUS)) \
+		$(foreach source,$(SOURCES),--source $(source))
 
 # A peer that cannot be installed has a row that says so; the others are measured all the same.
 # The chart in docs/ shows the corpus too: CHART=docs/_static/peers.svg.

@@ -8,6 +8,7 @@ from typing import Final
 from otel_watchdog import config as settings, verdicts
 from otel_watchdog.config import Profile, WatchdogConfig
 from otel_watchdog.detectors import Detector
+from otel_watchdog.evidence.teams import Colleague, Teams
 from otel_watchdog.guard import ErrorListener, Guard
 from otel_watchdog.memory import Memory
 from otel_watchdog.model import (
@@ -24,6 +25,7 @@ from otel_watchdog.model import (
 )
 from otel_watchdog.outfits import Outfit
 from otel_watchdog.policies import Attached, Decision, Policy, Responsive, Withdrawing
+from otel_watchdog.progress import Progress
 from otel_watchdog.responses import cause_of
 from otel_watchdog.rules import ToolRule
 from otel_watchdog.wording import Wording, built_in, worded
@@ -82,6 +84,7 @@ class Watchdog:
         self._on_suppressed = on_suppressed
         self._guard = Guard(on_error)
         self._sessions: OrderedDict[str, Memory] = OrderedDict()
+        self._teams = Teams()
         self.outfit = Outfit(config or WatchdogConfig.load(), detectors, policy)
 
     def configure(self, config: WatchdogConfig) -> None:
@@ -218,7 +221,9 @@ class Watchdog:
 
     def forget(self, session: str) -> None:
         """Drop what is known of `session`; nothing, if it is not known."""
-        self._sessions.pop(session, None)
+        found = self._sessions.pop(session, None)
+        if found is not None:
+            self._teams.leave(found.progress.team, session)
 
     def _begin(self, key: str) -> Memory:
         session = self.outfit.memory()
@@ -226,7 +231,7 @@ class Watchdog:
         if isinstance(session.policy, Attached):
             session.policy.attach(key)
         if len(self._sessions) > self.outfit.config.max_sessions:
-            self._sessions.popitem(last=False)
+            self.forget(next(iter(self._sessions)))
         return session
 
     def _turn(self, session: Memory, observation: Observation) -> None:
@@ -236,6 +241,7 @@ class Watchdog:
             self._begin_anew(session, session.pending or session.would_be)
             self._tell(session, session.responses.end(session.turn))
             session.start_run(observation.run, observation.agent)
+            self._meet(session.progress, observation)
             self.outfit.fit(session, observation.session)
         elif session.would_be is not None:
             self._begin_anew(session, session.would_be)
@@ -243,6 +249,13 @@ class Watchdog:
             if session.shadow is not None:
                 session.shadow.claim(turn=observation.turn)
         session.turn = observation.turn
+
+    def _meet(self, progress: Progress, started: RunStarted) -> None:
+        """Let an agent and those it works with see each other's calls."""
+        colleague = Colleague(started.agent, progress)
+        progress.team = self._teams.move(
+            progress.team, started.conversation, started.session, colleague
+        )
 
     def _begin_anew(self, session: Memory, correction: Correction | None) -> None:
         """Restart the detectors for a correction that is given, if a rule had called for it."""

@@ -126,6 +126,9 @@ class RunStarted(NamedTuple):
     """Always 0: the first turn is 1."""
     time: float | None = None
     """Seconds on any clock that does not go backwards; `None` where unknown."""
+    conversation: str | None = None
+    """What its session shares with those of other agents at the same work: the conversation's id,
+    else the trace's; of an agent that works inside another's run, that one's. `None`: unknown."""
 
 
 class ModelTurn(NamedTuple):

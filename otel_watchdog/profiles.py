@@ -37,6 +37,8 @@ STANDARD: Final[tuple[Callable[[], d.Detector], ...]] = (
     d.IdleMessage,
     d.PromiseWithoutCall,
     d.DoneButContinuing,
+    d.GreenButContinuing,
+    d.DuplicateWork,
     d.ProviderFailure,
     d.KnownLines,
 )

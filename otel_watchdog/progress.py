@@ -9,12 +9,13 @@ import posixpath
 from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 import xxhash
 
 from otel_watchdog.evidence.exchanges import Call, Exchange
+from otel_watchdog.evidence.failures import declares_no_op
 from otel_watchdog.evidence.ledger import Asked, Ledger
 from otel_watchdog.model import (
     MARKER,
@@ -25,6 +26,9 @@ from otel_watchdog.model import (
     ToolResult,
     UserMessage,
 )
+
+if TYPE_CHECKING:
+    from otel_watchdog.evidence.teams import Team
 
 MAX_OPEN_CALLS: Final = 64
 """Calls without a result that a session remembers; the oldest is forgotten first."""
@@ -83,6 +87,7 @@ class Progress:
         "results",
         "results_with_content",
         "results_with_outcome",
+        "team",
         "turns",
         "turns_with_text",
     )
@@ -99,6 +104,8 @@ class Progress:
         self.results_with_outcome = 0
         self.turns = 0
         self.turns_with_text = 0
+        self.team: Team | None = None
+        """Whom its agent works with; `None` where the trace does not say."""
         self._exchange: Exchange | None = None
         self._ledger = Ledger()
         self._behind: deque[tuple[Asked, ToolResult, int | None] | None] = deque()
@@ -134,6 +141,10 @@ class Progress:
     def epoch(self) -> int:
         """How many times something has changed, or a user has spoken."""
         return self._told().epoch
+
+    def latest(self, identity: str) -> Exchange | None:
+        """Return the record of a call as it finished last; `None` if it is not remembered."""
+        return self._told().latest(identity)
 
     def declare_poll(self) -> None:
         """Take the call that has just finished for one that asks how something is getting on."""
@@ -197,7 +208,7 @@ class Progress:
             self.results_with_content += 1
             if text:
                 digest = raw = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
-                no_op = "no_op" in text and _declares_no_op(text)
+                no_op = "no_op" in text and declares_no_op(text)
                 self._behind_chars += len(text)
             else:
                 raw = 0
@@ -282,15 +293,3 @@ def clean_path(path: str) -> str:
         return path
     cleaned = posixpath.normpath(path)
     return cleaned[1:] if cleaned.startswith("//") else cleaned
-
-
-def _declares_no_op(text: str) -> bool:
-    """Only the literal `true` counts: the declaration may stop a run."""
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    if not isinstance(value, dict):
-        return False
-    declared = value.get("no_op")
-    return declared is True or declared == "true"

@@ -353,7 +353,8 @@ class Sessions:
             self._residence.bind(run, reading)
         session.seen = span.start
         if not run.started:
-            told += run.start(span.start)
+            around = owner.above() if owner is not None else ()
+            told += run.start(span.start, next((one.run for one in around if one.run), None))
         return run
 
     def _conversation(self, node: Node) -> str | None:

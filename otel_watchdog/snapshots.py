@@ -15,7 +15,7 @@ from otel_watchdog.errors import InputError
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.version import VERSION
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _PLAIN: Final = frozenset({("collections", "OrderedDict"), ("collections", "deque")})
 
 
@@ -66,6 +66,7 @@ def thaw(
     if found != (_FORMAT, VERSION):
         raise InputError(f"a snapshot of {found!r}, this is {(_FORMAT, VERSION)!r}")
     watchdog._sessions.update(engine)  # noqa: SLF001
+    watchdog._teams.add(memory.progress.team for memory in engine.values())  # noqa: SLF001
     sessions._residence._runs.update(runs)  # noqa: SLF001
     sessions._residence._sessions.update(known)  # noqa: SLF001
     return beside

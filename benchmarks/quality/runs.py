@@ -22,7 +22,7 @@ class LabelledRun:
     """Family, source or kind: what cross-validation leaves out at once."""
     events: Sequence[Mapping[str, Any]]
     expect: str
-    """`fire`, `quiet` or `borderline`."""
+    """`fire`, `quiet`, `borderline`, or `unlabelled` where nobody has said."""
     onset: int | None = None
     """Index of the event before which a finding is a false one."""
     fire_by: int | None = None
@@ -33,6 +33,8 @@ class LabelledRun:
     """Kinds of findings that name the fault; empty: any."""
     is_modern: bool = True
     fire_by_turn: int | None = None
+    is_solved: bool | None = None
+    """Whether the source says that the task was solved; `None`: it does not say."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property

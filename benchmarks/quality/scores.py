@@ -182,10 +182,31 @@ def score(verdicts: Iterable[Verdict], grade: str = "correction") -> Score:
         elif verdict.run.expect == "quiet":
             total.quiets += 1
             total.false += fired is not None
-        else:
+        elif verdict.run.expect == "borderline":
             total.borderlines += 1
             total.borderline_fired += fired is not None
     return total
+
+
+def alarms(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Any]]:
+    """Return how many runs were warned and halted: unlabelled ones, and solved ones."""
+    told = {}
+    for which, some in (
+        ("unlabelled", [one for one in verdicts if one.run.expect == "unlabelled"]),
+        ("solved", [one for one in verdicts if one.run.is_solved]),
+    ):
+        if some:
+            told[which] = {
+                "warned": _share([one.fired_at("correction") is not None for one in some]),
+                "halted": _share([one.is_halted for one in some]),
+            }
+    return told
+
+
+def _share(said: Sequence[bool]) -> dict[str, Any]:
+    count, runs = sum(said), len(said)
+    interval = wilson(count, runs)
+    return {"count": count, "runs": runs, "share": count / runs, "interval": interval}
 
 
 def _delay(verdict: Verdict, fired: int | None) -> int | None:

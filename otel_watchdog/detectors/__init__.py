@@ -4,8 +4,10 @@ from otel_watchdog.detectors.auth_wall import AuthWall
 from otel_watchdog.detectors.base import Detector
 from otel_watchdog.detectors.dominant_tool_call import DominantToolCall
 from otel_watchdog.detectors.done_but_continuing import DoneButContinuing
+from otel_watchdog.detectors.duplicate_work import DuplicateWork
 from otel_watchdog.detectors.echoed_program import EchoedProgram
 from otel_watchdog.detectors.failing_check import FailingCheck
+from otel_watchdog.detectors.green_but_continuing import GreenButContinuing
 from otel_watchdog.detectors.idle_message import IdleMessage
 from otel_watchdog.detectors.known_lines import KnownLines
 from otel_watchdog.detectors.no_file_written import NoFileWritten
@@ -39,8 +41,10 @@ __all__ = [
     "Detector",
     "DominantToolCall",
     "DoneButContinuing",
+    "DuplicateWork",
     "EchoedProgram",
     "FailingCheck",
+    "GreenButContinuing",
     "IdleMessage",
     "KnownLines",
     "NoFileWritten",
@@ -92,6 +96,8 @@ BUILT_IN: tuple[type[Detector], ...] = (
     IdleMessage,
     PromiseWithoutCall,
     DoneButContinuing,
+    GreenButContinuing,
+    DuplicateWork,
     ProviderFailure,
     UnmovedPage,
     KnownLines,

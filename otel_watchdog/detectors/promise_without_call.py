@@ -28,7 +28,8 @@ _PROMISE = re.compile(
 class PromiseWithoutCall:
     """Fires when `threshold` messages in a row announce a step and no tool is called.
 
-    A call, a message that announces nothing and a word of the user clear it.
+    A call, a message that announces nothing, one that holds a program and a word of the user clear
+    it: some agents act by programs that no span tells of.
 
     Severity is warn: an agent without tools can only talk.
 
@@ -61,7 +62,7 @@ class PromiseWithoutCall:
         text = observation.text
         if text is None or observation.tool_calls:
             return None
-        if not _PROMISE.search(text[:HEAD_CHARS]):
+        if "```" in text or "<code>" in text or not _PROMISE.search(text[:HEAD_CHARS]):
             self._length = 0
             return None
         self._length += 1

@@ -27,16 +27,18 @@ MAX_CHARS = 4000
 class _Said(NamedTuple):
     text: str
     words: frozenset[str]
-    news: int
+    news: tuple[int, int]
+    """How many results were new, and how many changes were made, until then."""
 
 
 class RepeatedText:
     """Fires when `threshold` of the last `window_texts` messages say the same, and nothing is new.
 
     The same are texts that are equal but for clocks and ids, or long ones with nearly all words in
-    common. A result never seen before makes them another matter: "running the next test" may be
-    said before each test. A text of less than four words counts only where no call lies between.
-    What is thought counts where nothing is said. A word of the user clears all.
+    common. A result never seen before and a change never made before make them another matter:
+    "running the next test" may be said before each test, "running it again" after each edit. A text
+    of less than four words counts only where no call lies between. What is thought counts where
+    nothing is said. A word of the user clears all.
 
     Severity is warn: words are not deeds.
 
@@ -69,7 +71,8 @@ class RepeatedText:
         """See `Detector.observe`."""
         if type(observation) is ModelTurn:
             text = (observation.text or observation.reasoning or "").strip()
-            return self._judge(text[:MAX_CHARS], progress.news) if text else None
+            news = (progress.news, progress.epoch)
+            return self._judge(text[:MAX_CHARS], news) if text else None
         if type(observation) is ToolCall:
             self._since_call = 0
         elif type(observation) is UserMessage and not is_ours(observation):
@@ -82,7 +85,7 @@ class RepeatedText:
         self._said.clear()
         self._told = None
 
-    def _judge(self, text: str, news: int) -> Finding | None:
+    def _judge(self, text: str, news: tuple[int, int]) -> Finding | None:
         said = _Said(mask(text), words_of(text), news)
         self._since_call += 1
         times = 1

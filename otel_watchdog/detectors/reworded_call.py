@@ -22,7 +22,6 @@ from otel_watchdog.progress import Progress
 from otel_watchdog.wording import shortened
 
 ALIKE = 0.6
-HALF = 0.5
 SUBSTANCE_CHARS = 40
 MAX_TOOLS = 16
 MIN_CHARS = 8
@@ -64,8 +63,8 @@ class RewordedCall:
     flag. A result of substance (40 characters) that does not change counts whatever was asked. An
     empty result of unlike questions fires at `empty_threshold` where the tool has never found
     anything, and at twice that where it has: looking for what is not there is work. A change, the
-    user and another result begin anew; acknowledgements of writes never count, nor does going
-    through a list by id, host, role or page.
+    user and another result begin anew; acknowledgements of writes, also silent ones, never count,
+    nor does going through a list by id, host, role or page.
 
     Severity is warn, and critical from `critical_threshold` on, but not for writes.
 
@@ -144,15 +143,10 @@ class RewordedCall:
                 count.told = None
 
     def _judge(self, exchange: Exchange, chain: _Chain) -> Finding | None:
-        if chain.batch == exchange.batch:
+        if chain.batch == exchange.batch or self._is_acknowledgement(exchange):
             return None
         chain.batch, chain.epoch = exchange.batch, exchange.epoch
         is_alike = self._is_alike(exchange, chain)
-        unlike_write = (
-            exchange.effect is WRITE
-            and exchange.outcome is not ERROR
-            and not all(alikeness(exchange.arguments, one) >= HALF for one in chain.arguments)
-        )
         chain.arguments.append(exchange.arguments)
         if not chain.alike.corrected and not chain.all.corrected:
             chain.alike.news = exchange.news
@@ -160,8 +154,6 @@ class RewordedCall:
         chain.all.fresh += 1
         chain.alike.total += is_alike
         chain.alike.fresh += is_alike
-        if unlike_write or self._is_acknowledgement(exchange):
-            return None
         is_ok = exchange.outcome is OK
         if not (is_ok and len(exchange.text) < MIN_CHARS):
             critical = None if exchange.effect is WRITE else self._critical_threshold
@@ -186,11 +178,9 @@ class RewordedCall:
         return any(alikeness(arguments, one) >= ALIKE for one in chain.arguments)
 
     def _is_acknowledgement(self, exchange: Exchange) -> bool:
-        if exchange.outcome is not OK:
-            return False
-        return exchange.effect is WRITE or (
-            exchange.effect is UNCLEAR and acknowledges(exchange.text)
-        )
+        if exchange.effect is WRITE:
+            return exchange.outcome is OK or not exchange.text
+        return exchange.outcome is OK and exchange.effect is UNCLEAR and acknowledges(exchange.text)
 
     def _finding(self, exchange: Exchange, times: int, severity: Severity) -> Finding:
         tool = shortened(exchange.tool)

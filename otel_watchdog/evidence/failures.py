@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+import orjson
+
 from otel_watchdog.evidence.exchanges import (
     AUTH,
     EMPTY,
@@ -15,6 +17,7 @@ from otel_watchdog.evidence.exchanges import (
     SERVER,
     THINK,
     UNKNOWN,
+    WRITE,
     Effect,
     Trouble,
 )
@@ -62,6 +65,11 @@ _TAIL: Final = re.compile(
     r"(?i)(?:command not found|no such file or directory|is incorrect|did not pass"
     r"|permission denied|not executed)\W*(?:keep trying|please try again)?\W*$"
 )
+_UNDONE: Final = re.compile(
+    r"(?i)\brejected\b|\bno match(?:es)? for\b|\bdid not match\b|\bnot applied\b"
+    r"|\bnothing (?:was )?(?:changed|replaced)\b"
+)
+"""What a tool that writes says where it did not."""
 _EMPTY: Final = re.compile(
     r"(?is)\W*(?:(?:no (?:more )?(?:results?|match(?:es)?|entries|hits|rows|records|data|output"
     r"|files?|items?)\b|keine (?:treffer|ergebnisse|eintr)|aucun|sin resultados|ning[uú]n"
@@ -112,8 +120,11 @@ def outcome_of(
     """
     if told is ERROR or told is REFUSED:
         return told
-    if len(text) <= HEAD_CHARS and _EMPTY.fullmatch(text):
-        return EMPTY
+    if len(text) <= HEAD_CHARS:
+        if effect is WRITE and _UNDONE.search(text):
+            return ERROR
+        if _EMPTY.fullmatch(text):
+            return EMPTY
     if effect is not THINK and not is_echo and len(text) < MAX_CHARS:
         is_believed = effect is not READ or is_shell
         if _STRONG.match(text) or (is_believed and _tells_of_failure(text)):
@@ -192,6 +203,24 @@ def is_pending(text: str) -> bool:
     (True, False)
     """
     return len(text) <= HEAD_CHARS and _PENDING.search(text) is not None
+
+
+def declares_no_op(text: str) -> bool:
+    """Say whether a tool declares that it changed nothing.
+
+    Only the literal `true` counts: the declaration may stop a run.
+
+    >>> declares_no_op('{"no_op": true}'), declares_no_op('{"no_op": 1}')
+    (True, False)
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    if not isinstance(value, dict):
+        return False
+    declared = value.get("no_op")
+    return declared is True or declared == "true"
 
 
 def is_echo(text: str, arguments: Mapping[str, Any] | None) -> bool:

@@ -136,6 +136,11 @@ class Ledger:
                 _remember(self._by_tool, tool, exchange, MAX_TOOLS)
         return exchange
 
+    def latest(self, identity: str) -> Exchange | None:
+        """Return the record of a call as it finished last; `None` if it is not remembered."""
+        found = self._by_call.get(identity)
+        return found[0] if found is not None else None
+
     def _read(self, exchange: Exchange, answer: ToolResult) -> None:
         """Read the result."""
         exchange.error = exchange.signature = exchange.trouble = exchange.low = None

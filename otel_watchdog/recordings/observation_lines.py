@@ -158,7 +158,8 @@ class _Events:
         session.calls.clear()
         session.done.clear()
         session.open.clear()
-        yield RunStarted(session.key, session.run, session.agent, time=self._time)
+        place = self._key if self._several else None
+        yield RunStarted(session.key, session.run, session.agent, 0, self._time, place)
 
     def _ended(self, session: _Session) -> RunEnded:
         return RunEnded(session.key, session.run or "", session.turn, time=self._time)

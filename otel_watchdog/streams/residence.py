@@ -111,7 +111,7 @@ class Residence:
         if session is None:
             taken = any(s.key == place for s in self._sessions.values())
             key = f"{place}/{agent or '-'}" if taken else place
-            session = Session(key, conversation, agent)
+            session = Session(key, conversation, agent, place)
             self._sessions[place, agent] = session
             self._forget(span)
         self._sessions.move_to_end((place, agent))

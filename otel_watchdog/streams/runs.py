@@ -31,13 +31,15 @@ _USERS = frozenset({"user", "human"})
 class Session:
     """One agent's memory: runs of one agent in one conversation share it."""
 
-    __slots__ = ("agent", "conversation", "key", "mark", "runs", "seen")
+    __slots__ = ("agent", "conversation", "key", "mark", "place", "runs", "seen")
 
-    def __init__(self, key: str, conversation: str | None, agent: str | None) -> None:
+    def __init__(self, key: str, conversation: str | None, agent: str | None, place: str) -> None:
         self.key = key
         """Unique; what observations carry."""
         self.conversation = conversation
         """Id of the conversation as the trace gives it; may become known late."""
+        self.place = place
+        """The conversation's id, else the trace's: other agents' sessions are there, too."""
         self.agent = agent
         """May become known late."""
         self.mark: Mark | None = None
@@ -61,6 +63,7 @@ class Run:
         "ended",
         "key",
         "number",
+        "place",
         "session",
         "started",
         "turn",
@@ -73,6 +76,8 @@ class Run:
         """Known once the first of its spans was read."""
         self.key = ""
         """Key of its session, once it started."""
+        self.place = ""
+        """What it shares with the runs of other agents at the same work, once it started."""
         self.started = False
         self.ended = False
         self.turn = 0
@@ -92,14 +97,22 @@ class Run:
         """Unique in its session."""
         return f"{self.number:016x}"
 
-    def start(self, time: float | None) -> list[Observation]:
-        """Tell of the run's start, once."""
+    def start(self, time: float | None, within: "Run | None" = None) -> list[Observation]:
+        """Tell of the run's start, once.
+
+        Args:
+            time: When.
+            within: The run around it, whose work it is a part of whatever it calls its own
+                conversation; `None`: it is the outermost.
+        """
         if self.started or self.session is None:
             return []
         self.started = True
         self.key = self.session.key
+        self.place = within.place if within is not None and within.started else self.session.place
         self.session.runs += 1
-        return [RunStarted(session=self.key, run=self.id, agent=self.session.agent, time=time)]
+        agent = self.session.agent
+        return [RunStarted(self.key, self.id, agent, time=time, conversation=self.place)]
 
     def end(self, time: float | None, error: str | None) -> list[Observation]:
         """Tell of the run's end, once; nothing, if it never started."""

@@ -133,6 +133,28 @@ def test_what_stands_in_the_same_turn_was_not_corrected_yet():
     assert len(run["corrections"]) == 1
 
 
+def test_who_does_anothers_work_again_is_told_whose():
+    """The second of two agents is corrected, the first is left alone."""
+    topics = ("prices", "makers", "patents", "duties", "mines")
+    events = [
+        event(kind, agent=agent, turn=n + 1, name="search", result=result, args=args)
+        for agent in ("ada", "ben")
+        for n, topic in enumerate(topics)
+        for kind, result, args in (
+            ("tool_call", None, {"q": f"cobalt {topic} in 2024"}),
+            ("tool_result", f"three pages about {topic}", None),
+        )
+    ]
+    content = json.dumps({"id": "r", "events": events}).encode()
+
+    (run,) = replay.read(io.BytesIO(content))
+
+    (given,) = run.corrections
+    assert given.session == "r/ben"
+    assert given.correction.finding.detector == "duplicate_work"
+    assert "the agent ada" in given.correction.message
+
+
 def test_blind_detectors_say_what_they_lack_by_session():
     """What was not captured is unknown, and said."""
     (run,) = replay.read(

@@ -23,6 +23,40 @@ def test_a_run_that_only_wraps_another_never_appears():
     assert told[0].agent == "fixer"
 
 
+def test_agents_of_one_trace_share_what_the_conversation_is():
+    """The trace, where the spans name no conversation; else that."""
+    trace = Trace()
+    told = []
+    for name, conversation in (("ada", None), ("ben", None), ("cid", "c1"), ("dan", "c1")):
+        named = {"gen_ai.conversation.id": conversation} if conversation else {}
+        trace.open(name, AGENT | named | {"gen_ai.agent.name": name})
+        told += trace.add(f"chat of {name}", MODEL, name)
+
+    started = [o for o in told if type(o) is RunStarted]
+    assert [o.agent for o in started] == ["ada", "ben", "cid", "dan"]
+    assert len({o.session for o in started}) == 4
+    assert [o.conversation for o in started] == [f"{1:032x}"] * 2 + ["c1"] * 2
+
+
+def test_an_agent_inside_anothers_run_is_of_its_conversation():
+    """Some frameworks give each run an id of its own; agents beside each other are apart."""
+    trace = Trace()
+    outer, inner, beside = (
+        AGENT | {"gen_ai.agent.name": name, "gen_ai.conversation.id": f"of {name}"}
+        for name in ("outer", "inner", "beside")
+    )
+    trace.open("outer", outer)
+    told = trace.add("first", MODEL, "outer")
+    trace.open("inner", inner, "outer")
+    told += trace.add("second", MODEL, "inner")
+    trace.open("beside", beside)
+    told += trace.add("third", MODEL, "beside")
+
+    started = [o for o in told if type(o) is RunStarted]
+    assert [o.agent for o in started] == ["outer", "inner", "beside"]
+    assert [o.conversation for o in started] == ["of outer", "of outer", "of beside"]
+
+
 def test_a_tool_span_in_another_of_the_same_tool_is_one_call():
     """The outer span counts; what only the inner one says is added to it."""
     trace = Trace()

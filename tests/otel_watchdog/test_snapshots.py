@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from otel_watchdog import Mode, RepeatedToolCall, Tier, ToolCall, Watchdog, WatchdogConfig
+from otel_watchdog import (
+    Mode,
+    RepeatedToolCall,
+    RunStarted,
+    Tier,
+    ToolCall,
+    Watchdog,
+    WatchdogConfig,
+)
 from otel_watchdog.errors import InputError
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.snapshots import freeze, thaw
@@ -50,6 +58,19 @@ def test_evidence_and_ladder_go_on():
 
     assert len(expected) > 2
     assert before + after == expected
+
+
+def test_agents_that_work_together_still_do():
+    """Also with one that joins after the restart."""
+    (first, sessions), (second, others) = made(), made()
+    for session in ("a", "b"):
+        first.observe(RunStarted(session, "1", conversation="c"))
+
+    thaw(freeze(first, sessions), second, others)
+    second.observe(RunStarted("d", "1", conversation="c"))
+
+    teams = [memory.progress.team for memory in second._sessions.values()]
+    assert [len(team) for team in teams] == [3, 3, 3]
 
 
 def test_what_is_kept_along_comes_back():
@@ -122,5 +143,5 @@ def test_one_of_another_version_is_refused(monkeypatch):
     body = freeze(first, sessions)
     monkeypatch.undo()
 
-    with pytest.raises(InputError, match=r"a snapshot of \(1, '0\.0\.0'\)"):
+    with pytest.raises(InputError, match=r"a snapshot of \(2, '0\.0\.0'\)"):
         thaw(body, second, others)

@@ -24,35 +24,38 @@ def observations(events):
 
     An event is `{"call": tool, "arguments": …}` (null = not captured), `{"result": tool,
     "outcome": …, "text": …, "error": …}`, `{"says": text}`, `{"user": text}` or `{"run": id}`. A
-    call that `gives` a text (null = not captured) is followed by its result; `at` is its second.
+    call that `gives` a text (null = not captured) is followed by its result; `at` is its second. The
+    `agent` of an event is whose session it is of, all of one conversation.
     `"times": n` repeats it, `{"times": n,
     "events": […]}` repeats several; `{n}` in a text counts the repetitions from 1.
     """
     turn = itertools.count(1)
     now = 0
     for event in flat(events):
+        s = event.get("agent", "s")
         if "call" in event:
             now = next(turn)
             arguments = event.get("arguments", {})
             text = None if arguments is None else json.dumps(arguments)
-            yield ToolCall("s", now, event["call"], text, time=event.get("at"))
+            yield ToolCall(s, now, event["call"], text, time=event.get("at"))
             if "gives" in event:
                 outcome = ToolOutcome(event.get("outcome", "unknown"))
                 yield ToolResult(
-                    "s", now, event["call"], outcome, event["gives"], time=event.get("at")
+                    s, now, event["call"], outcome, event["gives"], time=event.get("at")
                 )
         elif "result" in event:
             outcome = ToolOutcome(event.get("outcome", "ok"))
             yield ToolResult(
-                "s", now, event["result"], outcome, event.get("text"), event.get("error")
+                s, now, event["result"], outcome, event.get("text"), event.get("error")
             )
         elif "says" in event:
             cost = event.get("cost_usd")
-            yield ModelTurn("s", now + 1, text=event["says"], cost_usd=cost)
+            yield ModelTurn(s, now + 1, text=event["says"], cost_usd=cost)
         elif "user" in event:
-            yield UserMessage("s", now, event["user"])
+            yield UserMessage(s, now, event["user"])
         else:
-            yield RunStarted("s", event["run"])
+            agent = event.get("agent")
+            yield RunStarted(s, event["run"], agent, conversation=agent and "conversation")
 
 
 def flat(events):

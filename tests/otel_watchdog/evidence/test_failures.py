@@ -46,6 +46,24 @@ def test_the_trace_is_believed_where_it_tells_of_a_failure():
     assert told is ToolOutcome.ERROR
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "edit rejected: no match for the text to replace",
+        "The patch was not applied.",
+        "old_string did not match the file",
+        "Done; nothing was replaced.",
+    ],
+)
+def test_a_writer_that_did_nothing_has_failed(text):
+    """It changed nothing, whatever flag it carries; a reader may read of that."""
+    wrote = outcome_of(text, ToolOutcome.OK, Effect.WRITE, is_shell=False)
+    read = outcome_of(text, ToolOutcome.OK, Effect.READ, is_shell=False)
+
+    assert wrote is ToolOutcome.ERROR
+    assert read is ToolOutcome.OK
+
+
 def test_a_reader_may_read_of_errors():
     """A file that speaks of exceptions is no failure."""
     text = "ValueError: raised where a value is wrong\nTypeError: ..."

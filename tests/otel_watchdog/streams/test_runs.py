@@ -16,7 +16,7 @@ HISTORY = """[
 def running():
     """Return a run that started."""
     run = Run(1)
-    run.session = Session("s", None, None)
+    run.session = Session("s", None, None, "t")
     run.start(0.0)
     return run
 

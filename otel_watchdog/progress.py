@@ -6,7 +6,6 @@ and written anew, because the order of keys depends on who recorded them.
 """
 
 import posixpath
-from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -17,6 +16,7 @@ import xxhash
 from otel_watchdog.evidence.exchanges import Call, Exchange
 from otel_watchdog.evidence.failures import declares_no_op
 from otel_watchdog.evidence.ledger import Asked, Ledger
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.model import (
     MARKER,
     ModelTurn,
@@ -108,10 +108,10 @@ class Progress:
         """Whom its agent works with; `None` where the trace does not say."""
         self._exchange: Exchange | None = None
         self._ledger = Ledger()
-        self._behind: deque[tuple[Asked, ToolResult, int | None] | None] = deque()
+        self._behind: list[tuple[Asked, ToolResult, int | None] | None] = []
         """What the ledger has not been told; `None`: a user has spoken."""
         self._behind_chars = 0
-        self._open: deque[Asked] = deque(maxlen=MAX_OPEN_CALLS)
+        self._open: list[Asked] = []
         self._batch = 0
         self._batch_turn: int | None = None
         """The turn all of whose calls are one decision; `None` where the trace does not say."""
@@ -197,7 +197,8 @@ class Progress:
             if self._batch_turn != call.turn:
                 self._batch += 1
             self._is_asking = True
-        self._open.append(Asked(found, call.call_id, given is not None, call.time, self._batch))
+        asked = Asked(found, call.call_id, given is not None, call.time, self._batch)
+        add(self._open, asked, MAX_OPEN_CALLS)
 
     def _observe_result(self, result: ToolResult) -> None:
         self.results += 1
@@ -238,7 +239,7 @@ class Progress:
         behind = self._behind
         kept = len(behind) if len(behind) <= MAX_BEHIND else _KEPT_BEHIND
         while len(behind) > 1 and (len(behind) > kept or self._behind_chars > MAX_BEHIND_CHARS):
-            oldest = behind.popleft()
+            oldest = behind.pop(0)
             self._behind_chars -= len(oldest[1].result or "") if oldest is not None else 0
 
 

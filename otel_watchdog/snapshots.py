@@ -62,7 +62,9 @@ def thaw(
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - damaged bytes may raise anything
-        raise InputError(f"a snapshot that cannot be read: {error!r}") from None
+        raise InputError(
+            f"a snapshot that cannot be read, damaged or of an earlier version: {error!r}"
+        ) from None
     if found != (_FORMAT, VERSION):
         raise InputError(f"a snapshot of {found!r}, this is {(_FORMAT, VERSION)!r}")
     watchdog._sessions.update(engine)  # noqa: SLF001

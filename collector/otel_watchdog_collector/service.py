@@ -13,7 +13,6 @@ from otel_watchdog.model import Correction, Mode, Outcome
 from otel_watchdog.otlp import Recorded
 from otel_watchdog_collector import feedback
 from otel_watchdog_collector.access import Access
-from otel_watchdog_collector.api import Deps, make_api
 from otel_watchdog_collector.clock import WallClock, system_wall_clock
 from otel_watchdog_collector.config import Loaded
 from otel_watchdog_collector.exporters import Forwarder, correction_request, outcome_request
@@ -24,8 +23,9 @@ from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
 from otel_watchdog_collector.receivers import Door, OtlpHttpApp, run
+from otel_watchdog_collector.site import Asgi, Site
 from otel_watchdog_collector.stores import Store, open_store
-from otel_watchdog_collector.web import PREFIX as PAGES, Live, Parts, make_web
+from otel_watchdog_collector.web import Live, Parts
 from otel_watchdog_collector.wire import Batch, Resource
 
 if TYPE_CHECKING:
@@ -111,41 +111,13 @@ class Service:
             meters=self.meters,
             clock=clock,
         )
-        self._otlp = OtlpHttpApp(door)
-        self._feedback = feedback.FeedbackApp(
-            post, self._hub, access=access, config=config, meters=self.meters
-        )
-        self._api = make_api(
-            Deps(
-                store=self._store,
-                access=access,
-                meters=self.meters,
-                clock=clock,
-                heartbeat_seconds=config.heartbeat_seconds,
-                mode=lambda tenant: self.intake.tenant(tenant).mode,
-                is_paused=self.fleets.is_paused,
-                set_mode=self._set_mode,
-                fleet=self.fleets,
-                is_ready=lambda: self.intake.is_writable,
-                setting_lines=loaded.lines,
-            )
-        )
-        self._pages = make_web(
-            Parts(
-                store=self._store,
-                access=access,
-                meters=self.meters,
-                clock=clock,
-                live=self._live,
-                fleet=self.fleets,
-                mode=lambda tenant: self.intake.tenant(tenant).mode,
-                set_mode=self._set_mode,
-                setting_lines=loaded.lines,
-                watchdog=config.watchdog,
-                library=config.library,
-                history_chars=config.history_chars,
-                is_tls=config.tls_certificate is not None,
-            )
+        self._loaded = loaded
+        self._access = access
+        self._site = Site(
+            OtlpHttpApp(door),
+            feedback.FeedbackApp(post, self._hub, access=access, config=config, meters=self.meters),
+            make_api=self._make_api,
+            make_pages=self._make_pages,
         )
         self._door = door
         self._grpc: GrpcReceiver | None = None
@@ -158,15 +130,7 @@ class Service:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, as an ASGI application."""
-        path = scope.get("path", "")
-        if scope["type"] == "http" and path in {"/v1/traces", "/v1/logs"}:
-            await self._otlp(scope, receive, send)
-        elif scope["type"] == "http" and path.startswith(feedback.PREFIX):
-            await self._feedback(scope, receive, send)
-        elif scope["type"] == "http" and (path == "/" or path.startswith(PAGES)):
-            await self._pages(scope, receive, send)
-        else:
-            await self._api(scope, receive, send)
+        await self._site(scope, receive, send)
 
     async def start(self) -> None:
         """Recover what was known, and listen.
@@ -201,6 +165,46 @@ class Service:
         for forwarder in self._forwarders.values():
             await forwarder.close(STOP_SECONDS)
         self._store.close()
+
+    def _make_api(self) -> Asgi:
+        from otel_watchdog_collector.api import Deps, make_api  # noqa: PLC0415 - twelve MiB
+
+        return make_api(
+            Deps(
+                store=self._store,
+                access=self._access,
+                meters=self.meters,
+                clock=self._clock,
+                heartbeat_seconds=self._config.heartbeat_seconds,
+                mode=lambda tenant: self.intake.tenant(tenant).mode,
+                is_paused=self.fleets.is_paused,
+                set_mode=self._set_mode,
+                fleet=self.fleets,
+                is_ready=lambda: self.intake.is_writable,
+                setting_lines=self._loaded.lines,
+            )
+        )
+
+    def _make_pages(self) -> Asgi:
+        from otel_watchdog_collector.web.app import make_web  # noqa: PLC0415 - as above
+
+        return make_web(
+            Parts(
+                store=self._store,
+                access=self._access,
+                meters=self.meters,
+                clock=self._clock,
+                live=self._live,
+                fleet=self.fleets,
+                mode=lambda tenant: self.intake.tenant(tenant).mode,
+                set_mode=self._set_mode,
+                setting_lines=self._loaded.lines,
+                watchdog=self._config.watchdog,
+                library=self._config.library,
+                history_chars=self._config.history_chars,
+                is_tls=self._config.tls_certificate is not None,
+            )
+        )
 
     async def _start_grpc(self) -> None:
         config = self._config

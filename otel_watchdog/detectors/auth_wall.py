@@ -33,6 +33,8 @@ class AuthWall:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_critical_threshold", "_kept", "_tally", "_threshold")
+
     name: ClassVar[str] = "auth_wall"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("results",)

@@ -49,6 +49,17 @@ class DominantToolCall:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_counts",
+        "_defer_period",
+        "_defer_row",
+        "_dense",
+        "_fired_for",
+        "_keys",
+        "_threshold",
+        "_window_calls",
+    )
+
     name: ClassVar[str] = "dominant_tool_call"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

@@ -53,6 +53,8 @@ class DoneButContinuing:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_closings", "_threshold")
+
     name: ClassVar[str] = "done_but_continuing"
     watches: ClassVar[tuple[type[Observation], ...]] = (ModelTurn, ToolCall, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("text",)

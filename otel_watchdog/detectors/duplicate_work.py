@@ -51,6 +51,8 @@ class DuplicateWork:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_done", "_threshold", "_told")
+
     name: ClassVar[str] = "duplicate_work"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

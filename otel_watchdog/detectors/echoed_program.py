@@ -29,6 +29,8 @@ class EchoedProgram:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_batch", "_era", "_lengths", "_threshold")
+
     name: ClassVar[str] = "echoed_program"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

@@ -30,6 +30,8 @@ class FailingCheck:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_critical_threshold", "_tally", "_threshold")
+
     name: ClassVar[str] = "failing_check"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

@@ -41,6 +41,8 @@ class GreenButContinuing:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_green", "_known", "_threshold")
+
     name: ClassVar[str] = "green_but_continuing"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult, UserMessage, RunStarted)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

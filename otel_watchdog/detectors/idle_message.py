@@ -40,6 +40,8 @@ class IdleMessage:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_blanks", "_chant_lines", "_threshold")
+
     name: ClassVar[str] = "idle_message"
     watches: ClassVar[tuple[type[Observation], ...]] = (ModelTurn, ToolCall, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("text",)

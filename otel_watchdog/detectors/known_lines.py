@@ -1,11 +1,11 @@
 """Finds results that hold hardly a line which was not seen just before."""
 
-from collections import deque
 from typing import Any, ClassVar
 
 from otel_watchdog.evidence.exchanges import HAND_OFF, OK, WRITE, Exchange
 from otel_watchdog.evidence.failures import acknowledges
 from otel_watchdog.evidence.likeness import alikeness
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
@@ -16,6 +16,7 @@ MIN_LINE_CHARS = 13
 ALIKE = 0.6
 MAX_TOOLS = 16
 MAX_SHORT_CHARS = 200
+MAX_SHORT = 6
 
 
 class KnownLines:
@@ -41,6 +42,19 @@ class KnownLines:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_asked",
+        "_epoch",
+        "_era",
+        "_latest",
+        "_length",
+        "_memory_results",
+        "_results",
+        "_seen",
+        "_short",
+        "_threshold",
+    )
+
     name: ClassVar[str] = "known_lines"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("results",)
@@ -52,9 +66,9 @@ class KnownLines:
         self._memory_results = memory_results
         self._results = 0
         self._seen: dict[str, int] = {}
-        self._latest: deque[list[str]] = deque()
+        self._latest: list[list[str]] = []
         """The lines of the results that are remembered."""
-        self._short: deque[frozenset[str]] = deque(maxlen=6)
+        self._short: list[tuple[str, ...]] = []
         self._asked: dict[str, Any] = {}
         self._length = 0
         self._epoch = 0
@@ -107,15 +121,15 @@ class KnownLines:
         self._latest.append(lines)
         if len(self._latest) > self._memory_results:
             oldest = number - self._memory_results
-            for line in self._latest.popleft():
+            for line in self._latest.pop(0):
                 if seen.get(line) == oldest:
                     del seen[line]
 
     def _is_known_word_by_word(self, exchange: Exchange) -> bool:
         """Say the same of a short result; the question must be alike, too."""
         words = frozenset(exchange.text.split())
-        seen = frozenset().union(*self._short)
-        self._short.append(words)
+        seen = set[str]().union(*self._short)
+        add(self._short, tuple(words), MAX_SHORT)
         asked = self._asked.pop(exchange.tool, None)
         if len(self._asked) >= MAX_TOOLS:
             del self._asked[next(iter(self._asked))]

@@ -34,6 +34,8 @@ class NoFileWritten:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_is_told", "_is_written", "_since", "_threshold", "_turn")
+
     name: ClassVar[str] = "no_file_written"
     watches: ClassVar[tuple[type[Observation], ...]] = (RunStarted, ModelTurn, ToolResult)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

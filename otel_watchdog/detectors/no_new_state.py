@@ -56,6 +56,8 @@ class NoNewState:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_exempt_tools", "_length", "_memory_results", "_seen", "_threshold")
+
     name: ClassVar[str] = "no_new_state"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult, RunStarted)
     needs: ClassVar[tuple[str, ...]] = ("results",)

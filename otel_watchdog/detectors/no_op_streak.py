@@ -50,6 +50,8 @@ class NoOpStreak:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_length", "_threshold", "_tools")
+
     name: ClassVar[str] = "no_op_streak"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("results",)

@@ -44,6 +44,8 @@ class PromiseWithoutCall:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_length", "_threshold")
+
     name: ClassVar[str] = "promise_without_call"
     watches: ClassVar[tuple[type[Observation], ...]] = (ModelTurn, ToolCall, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("text",)

@@ -37,6 +37,8 @@ class ProviderFailure:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_batch", "_is_told", "_length", "_threshold")
+
     name: ClassVar[str] = "provider_failure"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult, ModelTurn)
     needs: ClassVar[tuple[str, ...]] = ("results",)

@@ -30,6 +30,8 @@ class ReadHeavyRun:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_effects", "_is_told", "_share", "_window_calls")
+
     name: ClassVar[str] = "read_heavy_run"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

@@ -39,6 +39,8 @@ class RepeatedCommand:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_calls", "_threshold", "_told", "_window_turns")
+
     name: ClassVar[str] = "repeated_command"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

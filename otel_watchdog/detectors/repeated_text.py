@@ -1,10 +1,10 @@
 """Finds an agent that says the same thing again and again, with nothing new in between."""
 
-from collections import deque
 from typing import ClassVar, NamedTuple
 
 from otel_watchdog.evidence.likeness import overlap, words_of
 from otel_watchdog.evidence.masks import mask
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
@@ -55,6 +55,8 @@ class RepeatedText:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_said", "_since_call", "_threshold", "_told", "_window_texts")
+
     name: ClassVar[str] = "repeated_text"
     watches: ClassVar[tuple[type[Observation], ...]] = (ModelTurn, ToolCall, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("text",)
@@ -63,7 +65,8 @@ class RepeatedText:
         check_thresholds(self.name, threshold)
         check_thresholds(self.name, window_texts, minimum=threshold, option="window_texts")
         self._threshold = threshold
-        self._said: deque[_Said] = deque(maxlen=window_texts)
+        self._window_texts = window_texts
+        self._said: list[_Said] = []
         self._since_call = 0
         self._told: str | None = None
 
@@ -96,7 +99,7 @@ class RepeatedText:
                 len(text) > MIN_ALIKE_CHARS and overlap(said.words, other.words) >= ALIKE
             ):
                 times += 1
-        self._said.append(said)
+        add(self._said, said, self._window_texts)
         if times < self._threshold:
             return None
         is_short = len(text.split()) < MIN_WORDS

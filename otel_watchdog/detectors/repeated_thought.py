@@ -56,6 +56,19 @@ class RepeatedThought:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_anchors",
+        "_heard",
+        "_is_told",
+        "_length",
+        "_loose",
+        "_said",
+        "_segments",
+        "_stale",
+        "_strict",
+        "_window_sentences",
+    )
+
     name: ClassVar[str] = "repeated_thought"
     watches: ClassVar[tuple[type[Observation], ...]] = (ModelTurn, RunStarted)
     needs: ClassVar[tuple[str, ...]] = ("text",)

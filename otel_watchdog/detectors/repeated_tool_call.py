@@ -40,6 +40,8 @@ class RepeatedToolCall:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_first", "_length", "_threshold")
+
     name: ClassVar[str] = "repeated_tool_call"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

@@ -42,6 +42,8 @@ class RepeatedToolName:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_defer_row", "_equal", "_fired", "_key", "_length", "_threshold", "_tool")
+
     name: ClassVar[str] = "repeated_tool_name"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall,)
     needs: ClassVar[tuple[str, ...]] = ()

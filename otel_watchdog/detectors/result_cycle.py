@@ -38,6 +38,20 @@ class ResultCycle:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_corrected",
+        "_critical_threshold",
+        "_era",
+        "_fresh",
+        "_keys",
+        "_max_calls",
+        "_max_period",
+        "_polls",
+        "_spaced_seconds",
+        "_threshold",
+        "_told",
+    )
+
     name: ClassVar[str] = "result_cycle"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

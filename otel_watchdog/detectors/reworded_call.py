@@ -1,6 +1,5 @@
 """Finds a tool that is asked in ever new words and answers the same."""
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +15,7 @@ from otel_watchdog.evidence.exchanges import (
 )
 from otel_watchdog.evidence.failures import acknowledges
 from otel_watchdog.evidence.likeness import alikeness
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.evidence.tallies import Count, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
@@ -25,6 +25,7 @@ ALIKE = 0.6
 SUBSTANCE_CHARS = 40
 MAX_TOOLS = 16
 MIN_CHARS = 8
+MAX_ALIKE = 4
 
 
 class _First(NamedTuple):
@@ -45,7 +46,7 @@ class _Chain:
         self.outcome = first.outcome
         self.alike = Count(0, 0, 0)
         self.all = Count(0, 0, 0)
-        self.arguments: deque[Mapping[str, Any] | None] = deque([first.arguments], maxlen=4)
+        self.arguments = [first.arguments]
         self.epoch = first.epoch
         self.batch = first.batch
 
@@ -80,6 +81,8 @@ class RewordedCall:
     Raises:
         ConfigError: An option is out of its bounds.
     """
+
+    __slots__ = ("_chains", "_critical_threshold", "_empty_threshold", "_finders", "_threshold")
 
     name: ClassVar[str] = "reworded_call"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
@@ -147,7 +150,7 @@ class RewordedCall:
             return None
         chain.batch, chain.epoch = exchange.batch, exchange.epoch
         is_alike = self._is_alike(exchange, chain)
-        chain.arguments.append(exchange.arguments)
+        add(chain.arguments, exchange.arguments, MAX_ALIKE)
         if not chain.alike.corrected and not chain.all.corrected:
             chain.alike.news = exchange.news
         chain.all.total += 1

@@ -62,6 +62,8 @@ class RewordedRequest:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_requests", "_threshold", "_window_calls")
+
     name: ClassVar[str] = "reworded_request"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall, UserMessage)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

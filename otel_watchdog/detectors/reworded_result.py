@@ -46,6 +46,8 @@ class RewordedResult:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_equal_threshold", "_seen", "_threshold")
+
     name: ClassVar[str] = "reworded_result"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

@@ -42,6 +42,8 @@ class RunBudget:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_began", "_limits", "_sent", "_told", "_used")
+
     name: ClassVar[str] = "run_budget"
     watches: ClassVar[tuple[type[Observation], ...]] = (RunStarted, ModelTurn, ToolCall)
     needs: ClassVar[tuple[str, ...]] = ()

@@ -1,10 +1,10 @@
 """Finds one error that comes back whatever is called."""
 
-from collections import deque
 from typing import ClassVar, NamedTuple
 
 from otel_watchdog.evidence.exchanges import AUTH, ERROR, EXECUTE, SERVER, Exchange
 from otel_watchdog.evidence.likeness import alikeness, is_sweep
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.evidence.tallies import Tally, check_thresholds
 from otel_watchdog.model import Finding, Kind, Observation, Severity, ToolResult
 from otel_watchdog.progress import Progress
@@ -49,6 +49,17 @@ class SameError:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_alike_threshold",
+        "_critical_threshold",
+        "_era",
+        "_errors",
+        "_far",
+        "_tally",
+        "_threshold",
+        "_window_calls",
+    )
+
     name: ClassVar[str] = "same_error"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")
@@ -68,7 +79,7 @@ class SameError:
         self._alike_threshold = alike_threshold
         self._critical_threshold = critical_threshold
         self._window_calls = window_calls
-        self._errors: deque[_Error] = deque(maxlen=window_calls)
+        self._errors: list[_Error] = []
         self._tally = Tally(max_keys=16)
         self._far = Tally(max_keys=32, window_calls=far_window_calls)
         self._era = 0
@@ -98,7 +109,7 @@ class SameError:
         errors = self._errors
         if exchange.in_batch and errors and errors[-1][:2] == (exchange.number - 1, signature):
             return None
-        errors.append(_Error(exchange.number, signature, exchange))
+        add(errors, _Error(exchange.number, signature, exchange), self._window_calls)
         first = exchange.number - self._window_calls
         count = self._tally.add(signature, exchange, exchange.epoch)
         if count.total < self._alike_threshold:

@@ -42,6 +42,8 @@ class ToolCallCycle:
         ConfigError: `max_period` or `threshold` is below 2.
     """
 
+    __slots__ = ("_cycle", "_keys", "_matches", "_matching", "_max_period", "_period", "_threshold")
+
     name: ClassVar[str] = "tool_call_cycle"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

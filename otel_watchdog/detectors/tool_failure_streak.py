@@ -1,10 +1,10 @@
 """Finds tool calls that fail, one after the other."""
 
-from collections import deque
 from typing import ClassVar, Final
 
 from otel_watchdog.evidence.exchanges import EMPTY, ERROR, REFUSED, SERVER, UNKNOWN, Exchange
 from otel_watchdog.evidence.likeness import is_sweep
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.evidence.tallies import check_thresholds
 from otel_watchdog.model import (
     Finding,
@@ -62,6 +62,17 @@ class ToolFailureStreak:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_batch",
+        "_by_evidence",
+        "_critical_threshold",
+        "_empty_clears",
+        "_failed",
+        "_length",
+        "_threshold",
+        "_tools",
+    )
+
     name: ClassVar[str] = "tool_failure_streak"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("outcomes",)
@@ -92,7 +103,7 @@ class ToolFailureStreak:
                 return None
             outcome, error = exchange.outcome, exchange.error or error
             if outcome in _FAILED:
-                self._failed.append(exchange)
+                add(self._failed, exchange, MAX_KEPT)
         if outcome in _FAILED:
             return self._count(result.name, error)
         if outcome is EMPTY and not self._empty_clears:
@@ -105,7 +116,7 @@ class ToolFailureStreak:
         """See `Detector.restart`."""
         self._length = 0
         self._tools: list[str] = []
-        self._failed: deque[Exchange] = deque(maxlen=MAX_KEPT)
+        self._failed: list[Exchange] = []
 
     def _is_passed(self, exchange: Exchange) -> bool:
         """Say whether a call neither counts nor clears."""

@@ -44,6 +44,8 @@ class ToolsWithoutText:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_calls", "_threshold")
+
     name: ClassVar[str] = "tools_without_text"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolCall, ModelTurn)
     needs: ClassVar[tuple[str, ...]] = ("text",)

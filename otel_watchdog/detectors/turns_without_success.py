@@ -36,6 +36,8 @@ class TurnsWithoutSuccess:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_is_counted", "_is_told", "_length", "_open", "_threshold", "_turn")
+
     name: ClassVar[str] = "turns_without_success"
     watches: ClassVar[tuple[type[Observation], ...]] = (RunStarted, ToolCall, ToolResult)
     needs: ClassVar[tuple[str, ...]] = ("outcomes",)

@@ -45,6 +45,21 @@ class UnchangedResult:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = (
+        "_blind_poll_threshold",
+        "_critical_threshold",
+        "_far",
+        "_far_threshold",
+        "_near",
+        "_poll_threshold",
+        "_row",
+        "_slow_poll_seconds",
+        "_slow_poll_threshold",
+        "_spaced_seconds",
+        "_spaced_threshold",
+        "_threshold",
+    )
+
     name: ClassVar[str] = "unchanged_result"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

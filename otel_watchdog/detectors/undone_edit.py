@@ -35,6 +35,8 @@ class UndoneEdit:
         ConfigError: An option is out of its bounds.
     """
 
+    __slots__ = ("_critical_threshold", "_edits", "_tally", "_threshold")
+
     name: ClassVar[str] = "undone_edit"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments",)

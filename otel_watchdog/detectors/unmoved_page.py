@@ -42,6 +42,8 @@ class UnmovedPage:
         ConfigError: `threshold` is below 2.
     """
 
+    __slots__ = ("_state", "_tally", "_threshold")
+
     name: ClassVar[str] = "unmoved_page"
     watches: ClassVar[tuple[type[Observation], ...]] = (ToolResult,)
     needs: ClassVar[tuple[str, ...]] = ("arguments", "results")

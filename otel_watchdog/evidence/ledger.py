@@ -71,6 +71,21 @@ class Asked(NamedTuple):
 class Ledger:
     """Makes the record of each finished call, and knows what is new about it."""
 
+    __slots__ = (
+        "_aliases",
+        "_by_call",
+        "_by_tool",
+        "_changes",
+        "_learned",
+        "_lows",
+        "_number",
+        "_seen",
+        "epoch",
+        "era",
+        "news",
+        "previous",
+    )
+
     def __init__(self) -> None:
         self.epoch = 0
         self.era = 0

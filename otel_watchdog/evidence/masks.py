@@ -247,6 +247,8 @@ class LearnedMasks:
     'ok\ntag ~'
     """
 
+    __slots__ = ("_labels", "_patterns")
+
     MAX_TOOLS: Final = 16
     MAX_LABELS: Final = 4
     MAX_CHARS: Final = 1500

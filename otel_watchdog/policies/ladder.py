@@ -41,6 +41,23 @@ class Ladder:
         ConfigError: A value is out of its bounds.
     """
 
+    __slots__ = (
+        "_claimed",
+        "_claimed_turn",
+        "_left",
+        "_limits",
+        "_max_corrections",
+        "_max_turns",
+        "_min_turns",
+        "_pending",
+        "_refractory_seconds",
+        "_refractory_turns",
+        "_rung",
+        "_sent_at",
+        "_skip_ignored",
+        "_step_down",
+    )
+
     name: ClassVar[str] = "ladder"
 
     def __init__(  # noqa: PLR0913 - each has a default that suits most

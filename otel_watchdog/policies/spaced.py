@@ -27,6 +27,19 @@ class Spaced:
         ConfigError: A value is out of its bounds.
     """
 
+    __slots__ = (
+        "_claimed",
+        "_claimed_turn",
+        "_interrupt",
+        "_max_thoughts",
+        "_max_turns",
+        "_pending",
+        "_refractory_seconds",
+        "_refractory_turns",
+        "_sent_at",
+        "_thoughts",
+    )
+
     name: ClassVar[str] = "spaced"
 
     def __init__(

@@ -4,12 +4,13 @@ A tool call may stand in the model's answer, on its own span, and in the next mo
 Those are matched by call id; without one, by name and arguments among the latest that wait.
 """
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import orjson
 
+from otel_watchdog.evidence.recent import add
 from otel_watchdog.progress import canonical
 from otel_watchdog.reading.messages import CallPart, ResultPart
 from otel_watchdog.spans import ToolReading, merge
@@ -45,7 +46,7 @@ class Calls:
         self._by_id: OrderedDict[str, Call] = OrderedDict()
         self._waiting: list[Call] = []
         """Oldest first."""
-        self._unasked: deque[Call] = deque(maxlen=MAX_CALLS)
+        self._unasked: list[Call] = []
         """Told of by their spans in the current turn: the model's answer may follow."""
 
     def ask(self, call: Call) -> None:
@@ -59,7 +60,7 @@ class Calls:
 
     def add(self, call: Call) -> None:
         """Keep a call that only its own span tells of; it does not wait: the span ended."""
-        self._unasked.append(call)
+        add(self._unasked, call, MAX_CALLS)
         if call.call_id:
             self._name(call, call.call_id)
 

@@ -1,5 +1,7 @@
 """Detectors and policies by name, with options that are checked before anything runs."""
 
+from typing import Any
+
 import pytest
 
 from otel_watchdog import ConfigError, Profile, Watchdog, WatchdogConfig
@@ -36,9 +38,9 @@ def test_options_go_on_top_of_the_profiles():
     """Those that are not named stay what the profile has."""
     config = WatchdogConfig(detectors={"tool_failure_streak": {"critical_threshold": 9}})
 
-    detector = next(d for d in detectors_of(config) if d.name == "tool_failure_streak")
+    detector: Any = next(d for d in detectors_of(config) if d.name == "tool_failure_streak")
 
-    assert (vars(detector)["_threshold"], vars(detector)["_critical_threshold"]) == (5, 9)
+    assert (detector._threshold, detector._critical_threshold) == (5, 9)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_an_agents_own_options_come_last():
 
     own = {detector.name: detector for detector in detectors_of(config, agents="x*")}
 
-    options = vars(own["same_error"])
-    assert (options["_threshold"], options["_critical_threshold"]) == (7, 8)
+    same_error: Any = own["same_error"]
+    assert (same_error._threshold, same_error._critical_threshold) == (7, 8)
     assert "known_lines" not in own
     assert "known_lines" in names(config)

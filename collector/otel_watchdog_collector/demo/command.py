@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
 
 from otel_watchdog_collector.config import Loaded, load
 from otel_watchdog_collector.service import Service
 from otel_watchdog_collector.web import PREFIX
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from otel_watchdog_collector.demo.members import Member
 
 NEEDED: Final = "opentelemetry.exporter.otlp.proto.http"
@@ -64,8 +65,10 @@ def demo(
     asyncio.run(_demo(loaded, delay, _console(), stays=stays))
 
 
-def _console() -> Console:
+def _console() -> "Console":
     """Return where to print; as wide as the report, where that is no terminal."""
+    from rich.console import Console  # noqa: PLC0415 - MiB that `serve` does not need
+
     return Console(width=None if sys.stdout.isatty() else 130)
 
 
@@ -76,7 +79,7 @@ def _has_exporter() -> bool:
         return False
 
 
-async def _demo(loaded: Loaded, delay: float, console: Console, *, stays: bool) -> None:
+async def _demo(loaded: Loaded, delay: float, console: "Console", *, stays: bool) -> None:
     from otel_watchdog_collector.demo.report import report  # noqa: PLC0415 - needs the exporter
     from otel_watchdog_collector.stores import open_store  # noqa: PLC0415 - as above
 

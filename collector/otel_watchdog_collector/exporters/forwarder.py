@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from typing import Final
-
-import httpx
+from typing import TYPE_CHECKING, Final
 
 from otel_watchdog_collector.config import DestinationConfig
 from otel_watchdog_collector.facts import Parcel
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.stores import Store, StoreError
+
+if TYPE_CHECKING:
+    import httpx
 
 MAX_BATCH: Final = 32
 """Parcels that are read from the store at once."""
@@ -69,6 +70,8 @@ class Forwarder:
             self._task = None
 
     async def _run(self) -> None:
+        import httpx  # noqa: PLC0415 - MiB that a service without destinations does not need
+
         async with httpx.AsyncClient(
             timeout=self._destination.timeout_seconds,
             headers=self._destination.headers,
@@ -100,7 +103,7 @@ class Forwarder:
         except TimeoutError:
             return
 
-    async def _send_some(self, client: httpx.AsyncClient) -> bool:
+    async def _send_some(self, client: "httpx.AsyncClient") -> bool:
         """Send the oldest parcels; return whether there were any."""
         name = self._destination.name
         parcels = await asyncio.to_thread(self._store.parcels, name, MAX_BATCH)
@@ -120,7 +123,7 @@ class Forwarder:
                 self._count = max(0, self._count - len(sent))
         return bool(parcels)
 
-    async def _send(self, client: httpx.AsyncClient, parcel: Parcel) -> None:
+    async def _send(self, client: "httpx.AsyncClient", parcel: Parcel) -> None:
         headers = {"content-type": parcel.content_type}
         if parcel.gzipped:
             headers["content-encoding"] = "gzip"

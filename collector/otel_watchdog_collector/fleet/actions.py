@@ -9,14 +9,16 @@ import logging
 import os
 import signal
 import uuid
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import httpx
 import orjson
 
 from otel_watchdog_collector.clock import WallClock
 from otel_watchdog_collector.fleet.healer import Action
 from otel_watchdog_collector.fleet_config import ActionConfig
+
+if TYPE_CHECKING:
+    import httpx
 
 KILL_SECONDS: Final = 2.0
 """Seconds that a command has to end after SIGTERM, before SIGKILL."""
@@ -35,7 +37,9 @@ class Actor:
         transport: For tests; default: the network.
     """
 
-    def __init__(self, clock: WallClock, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, clock: WallClock, transport: "httpx.AsyncBaseTransport | None" = None
+    ) -> None:
         self._clock = clock
         self._transport = transport
 
@@ -53,11 +57,12 @@ class Actor:
                 if how.webhook is not None:
                     return await self._post(action, service, agent, how)
                 return await _execute(action, service, agent, how)
-        except (OSError, TimeoutError, ValueError, httpx.HTTPError) as error:
-            _logger.warning("%s of %r failed: %s", action.kind, action.agent, type(error).__name__)
-            return False
+        except (OSError, TimeoutError, ValueError) as error:
+            return _failed(action, error)
 
     async def _post(self, action: Action, service: str, agent: str, how: ActionConfig) -> bool:
+        import httpx  # noqa: PLC0415 - MiB that a service without webhooks does not need
+
         body = orjson.dumps(
             {
                 "type": f"agent.{action.kind}",
@@ -72,13 +77,16 @@ class Actor:
             }
         )
         headers = signed(body, how.secret or "", f"msg_{uuid.uuid4().hex}", int(self._clock()))
-        async with (
-            asyncio.timeout(how.timeout_seconds),
-            httpx.AsyncClient(
-                timeout=how.timeout_seconds, follow_redirects=False, transport=self._transport
-            ) as client,
-        ):
-            answer = await client.post(str(how.webhook), content=body, headers=headers)
+        try:
+            async with (
+                asyncio.timeout(how.timeout_seconds),
+                httpx.AsyncClient(
+                    timeout=how.timeout_seconds, follow_redirects=False, transport=self._transport
+                ) as client,
+            ):
+                answer = await client.post(str(how.webhook), content=body, headers=headers)
+        except httpx.HTTPError as error:
+            return _failed(action, error)
         if not answer.is_success:
             _logger.warning(
                 "%s of %r was answered with HTTP %d",
@@ -87,6 +95,11 @@ class Actor:
                 answer.status_code,
             )
         return answer.is_success
+
+
+def _failed(action: Action, error: Exception) -> bool:
+    _logger.warning("%s of %r failed: %s", action.kind, action.agent, type(error).__name__)
+    return False
 
 
 def signed(body: bytes, secret: str, id_: str, at: int) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from typing import Final
-
-import httpx
+from typing import TYPE_CHECKING, Final
 
 from otel_watchdog_collector.fleet_config import ProbeConfig
 from otel_watchdog_collector.health import Probe
+
+if TYPE_CHECKING:
+    import httpx
 
 _REFUSALS: Final = frozenset({401, 403})
 
@@ -23,7 +24,7 @@ class Prober:
     def __init__(
         self,
         probes: Mapping[str, ProbeConfig],
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:
         self._probes = probes
         self._transport = transport
@@ -35,6 +36,8 @@ class Prober:
         return dict(zip(asked, answers, strict=True))
 
     async def _ask(self, how: ProbeConfig) -> Probe:
+        import httpx  # noqa: PLC0415 - MiB that a service without probes does not need
+
         try:
             async with (
                 asyncio.timeout(how.timeout_seconds),

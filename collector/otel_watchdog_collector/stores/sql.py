@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import Engine, and_, delete, func, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot, Table
@@ -34,7 +34,7 @@ class SqlStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._seq = 0
-        own = sqlite if engine.dialect.name == "sqlite" else postgresql
+        own = import_module(f"sqlalchemy.dialects.{engine.dialect.name}")  # the other costs MiB
         self._put_parcel = own.insert(sql_tables.parcels).on_conflict_do_nothing(
             index_elements=["destination", "id"]
         )

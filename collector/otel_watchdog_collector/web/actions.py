@@ -11,8 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from otel_watchdog.errors import WatchdogError
 from otel_watchdog.model import Mode
 from otel_watchdog_collector.health import HealingMode
-from otel_watchdog_collector.web.door import PREFIX, Refused, Visit
-from otel_watchdog_collector.web.parts import Parts
+from otel_watchdog_collector.web.door import Refused, Visit
+from otel_watchdog_collector.web.parts import PREFIX, Parts
 from otel_watchdog_collector.web.preview import DAYS, Preview, preview
 from otel_watchdog_collector.web.views import HEADERS, link
 from otel_watchdog_collector.web.work_pages import WorkPages

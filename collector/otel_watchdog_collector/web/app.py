@@ -12,11 +12,11 @@ from starlette.routing import Route
 
 from otel_watchdog.errors import WatchdogError
 from otel_watchdog_collector.web.actions import Actions
-from otel_watchdog_collector.web.door import PREFIX, Act, Door, Look, Refused, Visit, form_of
+from otel_watchdog_collector.web.door import Act, Door, Look, Refused, Visit, form_of
 from otel_watchdog_collector.web.fleet_pages import FleetPages
 from otel_watchdog_collector.web.live import Viewer
 from otel_watchdog_collector.web.logins import Logins
-from otel_watchdog_collector.web.parts import Parts
+from otel_watchdog_collector.web.parts import PREFIX, Parts
 from otel_watchdog_collector.web.shell import Shell
 from otel_watchdog_collector.web.views import FOLDER, HEADERS, Views
 from otel_watchdog_collector.web.work_pages import WorkPages

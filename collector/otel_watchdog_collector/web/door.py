@@ -10,10 +10,8 @@ from starlette.responses import RedirectResponse, Response
 
 from otel_watchdog_collector.access import ADMIN, ANYBODY, OPERATE, READ, Access, Client
 from otel_watchdog_collector.web.logins import COOKIE, LOGIN_SECONDS, Logins
+from otel_watchdog_collector.web.parts import PREFIX
 from otel_watchdog_collector.web.views import HEADERS, link
-
-PREFIX: Final = "/fleet"
-"""Opens the addresses of all pages."""
 
 MAX_FORM_BYTES: Final = 256 * 1024
 

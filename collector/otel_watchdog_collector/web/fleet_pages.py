@@ -5,9 +5,9 @@ from typing import Any, Final
 from starlette.responses import RedirectResponse, Response
 
 from otel_watchdog_collector.facts import Row, Table
-from otel_watchdog_collector.web.door import PREFIX, Refused, Visit
+from otel_watchdog_collector.web.door import Refused, Visit
 from otel_watchdog_collector.web.overview import STATES, Overview, Wanted
-from otel_watchdog_collector.web.parts import Parts
+from otel_watchdog_collector.web.parts import PREFIX, Parts
 from otel_watchdog_collector.web.rows import rows
 from otel_watchdog_collector.web.shell import Shell
 from otel_watchdog_collector.web.timeline import timeline

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.model import Mode
@@ -12,6 +12,9 @@ from otel_watchdog_collector.health import HealingMode
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.stores import Store
 from otel_watchdog_collector.web.live import Live
+
+PREFIX: Final = "/fleet"
+"""Opens the addresses of all pages."""
 
 
 class Control(Protocol):

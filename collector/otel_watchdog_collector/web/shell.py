@@ -6,8 +6,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from otel_watchdog.model import Mode
-from otel_watchdog_collector.web.door import PREFIX, Visit
-from otel_watchdog_collector.web.parts import Parts
+from otel_watchdog_collector.web.door import Visit
+from otel_watchdog_collector.web.parts import PREFIX, Parts
 from otel_watchdog_collector.web.views import Views
 
 PLACES: Final = (

@@ -1,6 +1,7 @@
 """What a span costs the fleet service, beside what it costs to unpack it at all.
 
     python benchmarks/ingest.py [--recordings <folder>] [--requests 300] [--rotel <file>]
+                                [--workers 1] [--clients 1]
 
 Bodies of about a hundred spans are made of recordings, under fresh ids, and compressed.
 `bare` unpacks them in this process: gunzip, protobuf, nine attributes. `service` is another process
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from isal import isal_zlib
@@ -151,7 +153,13 @@ def resident_mib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
-def start(folder, mode="observe"):
+def children(pid):
+    """Return the ids of the processes that a process has started."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for thread in threads for child in thread.read_text("utf-8").split()]
+
+
+def start(folder, workers=1, mode="observe"):
     """Start a service; return it and its port."""
     service = subprocess.Popen(  # noqa: S603 - our own command
         [
@@ -161,6 +169,7 @@ def start(folder, mode="observe"):
         ],
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "OTEL_WATCHDOG_COLLECTOR_WORKERS": str(workers)},
     )
     for line in service.stderr:
         found = re.search(r"watching on http://[^:]+:(\d+)", line)
@@ -196,6 +205,15 @@ def post(port, bodies):
     return time.perf_counter() - began, sorted(times)
 
 
+def post_by(clients, port, bodies):
+    """Send all bodies over so many connections at once; return as `post` does."""
+    began = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        parts = [bodies[number::clients] for number in range(clients)]
+        found = list(pool.map(lambda part: post(port, part), parts))
+    return time.perf_counter() - began, sorted(one for _, times in found for one in times)
+
+
 def main():
     """Run both and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -205,31 +223,38 @@ def main():
         help="folder of OTLP/JSON recordings; default: those of the tests",
     )
     parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--workers", type=int, default=1, help="processes that judge")
+    parser.add_argument("--clients", type=int, default=1, help="connections that send at once")
     parser.add_argument("--rotel", help="file of the agent to compare with")
     given = parser.parse_args()
     bodies = bodies_of(groups_of(given.recordings), given.requests)
     warm, bodies = bodies[:20], bodies[20:]
     with tempfile.TemporaryDirectory() as folder:
-        service, port = start(folder)
+        service, port = start(folder, given.workers)
         try:
             post(port, warm)
-            empty = resident_mib(service.pid)
+            pids = [service.pid, *children(service.pid)]
+            empty = [resident_mib(pid) for pid in pids]
             bare_before = bare(bodies)
-            before = cpu_seconds(service.pid)
-            wall, times = post(port, bodies)
-            used = cpu_seconds(service.pid) - before
+            before = [cpu_seconds(pid) for pid in pids]
+            wall, times = post_by(given.clients, port, bodies)
+            each = [cpu_seconds(pid) - was for pid, was in zip(pids, before, strict=True)]
+            used = sum(each)
             bare_after = bare(bodies)
-            full = resident_mib(service.pid)
+            full = [resident_mib(pid) for pid in pids]
         finally:
             service.terminate()
             service.wait(SECONDS_TO_START)
     cheap = (bare_before + bare_after) / 2
     report(bodies, cheap, used, wall, times)
+    if len(each) > 1:
+        say(f"CPU      {each[0]:.1f} s in front, {', '.join(f'{one:.1f}' for one in each[1:])} s")
     if given.rotel:
         used = passed_on(given.rotel, warm, bodies)
         spans = sum(count for _, count in bodies)
         say(f"rotel    {used / spans * 1e6:6.1f} µs a span, x{used / cheap:.2f} of bare")
-    say(f"memory   {empty:.0f} MiB after the first bodies, {full:.0f} MiB at the end")
+    for was, now in zip(empty, full, strict=True):
+        say(f"memory   {was:.0f} MiB after the first bodies, {now:.0f} MiB at the end")
 
 
 def report(bodies, cheap, used, wall, times):
@@ -250,7 +275,7 @@ def report(bodies, cheap, used, wall, times):
     say(f"         {spans / used:.0f} spans a second and core")
     for share in (50, 95, 99):
         say(f"request  p{share} {times[len(times) * share // 100] * 1e3:.1f} ms")
-    say(f"         {spans / wall:.0f} spans a second from one client")
+    say(f"         {spans / wall:.0f} spans a second")
 
 
 def say(line):

@@ -167,6 +167,14 @@ class Sessions:
         """Return the sessions that are kept, least recently heard of first."""
         return self._residence.known()
 
+    def places(self) -> dict[str, str]:
+        """Return where each session lives, by its key: a conversation's id, else a trace's."""
+        return self._residence.places()
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Forget the sessions that live where `is_own` denies it."""
+        self._residence.keep(is_own)
+
     def _observe_tool(
         self, node: Node, span: Span, reading: ToolReading, told: list[Observation]
     ) -> None:

@@ -111,6 +111,9 @@ class CollectorConfig(BaseSettings):
 
     tokens: tuple[TokenConfig, ...] = ()
     """Who may come in; none: anybody on this machine may do everything."""
+    workers: int = Field(default=1, ge=1, le=16)
+    """Processes that judge sessions; 1: the one that serves does. More are for machines with as
+    many cores to spare; each takes some 60 MiB, and the bodies since the last snapshot."""
     max_tenants: int = Field(default=256, ge=1, le=10_000)
     """Tenants with state in memory."""
 

@@ -23,6 +23,11 @@ class Kind(Enum):
     """Body: the mode's word."""
 
     @property
+    def is_otlp(self) -> bool:
+        """Whether the body is an OTLP request."""
+        return self.is_traces or self in {Kind.LOGS_PROTOBUF, Kind.LOGS_JSON}
+
+    @property
     def is_traces(self) -> bool:
         """Whether the body is an OTLP trace request."""
         return self in {Kind.TRACES_PROTOBUF, Kind.TRACES_JSON}

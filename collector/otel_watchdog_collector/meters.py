@@ -55,6 +55,12 @@ class Meters:
         """
         self._counts[name] += count
 
+    def drain(self) -> list[tuple[str, int]]:
+        """Return what was counted since this was asked last, by name."""
+        counted = [(name, count) for name, count in self._counts.items() if count]
+        self._counts = dict.fromkeys(COUNTERS, 0)
+        return counted
+
     def gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
         """Have a value read whenever the metrics are.
 

@@ -139,7 +139,7 @@ class Service:
             OSError: An address cannot be had.
             StoreError: The store cannot be read.
         """
-        count = self.intake.recover()
+        count = await self.intake.recover()
         _logger.info("replayed %d entries of the journal", count)
         self.fleets.recover()
         self.intake.start()

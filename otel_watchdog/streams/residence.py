@@ -4,6 +4,7 @@ Bounded: sessions by number and by silence, runs by number.
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
 from otel_watchdog.spans import ModelReading, RunReading, Span, ToolReading
@@ -62,6 +63,19 @@ class Residence:
     def known(self) -> list[Session]:
         """Return the sessions that are kept, least recently heard of first."""
         return list({id(session): session for session in self._sessions.values()}.values())
+
+    def places(self) -> dict[str, str]:
+        """Return where each session lives, by its key: a conversation's id, else a trace's."""
+        return {session.key: place for (place, _), session in self._sessions.items()}
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Forget the sessions that live where `is_own` denies it, and their runs."""
+        places = self.places()
+        gone = {id(one) for one in self.known() if not is_own(places[one.key])}
+        for place in [place for place, one in self._sessions.items() if id(one) in gone]:
+            del self._sessions[place]
+        for key in [key for key, run in self._runs.items() if id(run.session) in gone]:
+            del self._runs[key]
 
     def run(self, span: Span, reading: ToolReading | ModelReading) -> Run:
         """Find or make the run of a span that has no open run above it."""

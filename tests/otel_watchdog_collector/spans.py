@@ -53,6 +53,25 @@ def add_turn(spans, turn, agent, conversation, seed, began):
             pair(span.attributes, "gen_ai.tool.call.result", "a b c")
 
 
+def logs(turn, conversation, start=START):
+    """Return a request in OTLP/JSON with the record that Codex writes when a tool has ended."""
+    said = {
+        "event.name": "codex.tool_result",
+        "conversation.id": conversation,
+        "tool_name": "exec_command",
+        "call_id": f"call-{turn}",
+        "success": "true",
+        "arguments": '{"cmd": "make test"}',
+        "output": "make: nothing to be done",
+    }
+    record = {
+        "timeUnixNano": str((start + turn) * SECOND),
+        "attributes": [{"key": key, "value": {"stringValue": v}} for key, v in said.items()],
+    }
+    scope = {"scope": {"name": "codex_otel.log_only"}, "logRecords": [record]}
+    return orjson.dumps({"resourceLogs": [{"resource": {}, "scopeLogs": [scope]}]})
+
+
 def pair(target, key, value):
     """Add a text attribute."""
     made = target.add()

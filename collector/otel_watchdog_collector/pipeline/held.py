@@ -1,11 +1,12 @@
 """Log records that wait for the span they were written in: a span comes when it has ended."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from otel_watchdog.otlp import Recorded
 from otel_watchdog.spans import LogRecord
+from otel_watchdog_collector.pipeline.routes import session_place
 from otel_watchdog_collector.wire import Resource
 
 HOLD_SECONDS: Final = 10.0
@@ -53,6 +54,24 @@ class Held:
             if self._count <= MAX_HELD and records[0][0] > at - HOLD_SECONDS:
                 return
             yield from self._release(place)
+
+    def absorb(self, other: "Held", is_own: Callable[[str], bool] = lambda _: True) -> None:
+        """Have records wait, too, that wait elsewhere.
+
+        Args:
+            other: Where.
+            is_own: Says which of them, by their conversation's id, else their trace's.
+        """
+        for records in other._waiting.values():  # noqa: SLF001 - one of its own kind
+            for at, (recorded, resource) in records:
+                if isinstance(recorded, LogRecord) and is_own(session_place(recorded)):
+                    self.put(recorded, resource, at)
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Let the records go that are not `is_own`; see `absorb`."""
+        others = Held()
+        others._waiting, self._waiting, self._count = self._waiting, OrderedDict(), 0
+        self.absorb(others, is_own)
 
     def _release(self, place: int) -> Iterator[Item]:
         records = self._waiting.pop(place, ())

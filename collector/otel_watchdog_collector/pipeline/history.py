@@ -73,8 +73,10 @@ class History:
         return self._counts, self._runs
 
     def thaw(self, kept: tuple[dict[str, int], dict[str, str]]) -> None:
-        """Go on from what `freeze` returned."""
-        self._counts, self._runs = kept
+        """Go on from what `freeze` returned; of other sessions, too."""
+        counts, runs = kept
+        self._counts.update(counts)
+        self._runs.update(runs)
 
     def forget(self, sessions: Collection[str]) -> None:
         """Keep nothing more of these sessions in memory."""

@@ -7,22 +7,22 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from otel_watchdog.errors import InputError, WatchdogError
-from otel_watchdog.model import Mode
 from otel_watchdog_collector.clock import WallClock
 from otel_watchdog_collector.config import CollectorConfig
-from otel_watchdog_collector.facts import Entry, Kind, Parcel, Row, Snapshot, Table
+from otel_watchdog_collector.facts import Entry, Parcel, Row, Snapshot, Table
 from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.frames import join, split
-from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
-from otel_watchdog_collector.pipeline.waiting import Promises, Waiting, take_group
+from otel_watchdog_collector.pipeline.judges import Seat, judges_of
+from otel_watchdog_collector.pipeline.parts import Kept, kept
+from otel_watchdog_collector.pipeline.tenant import Publish
+from otel_watchdog_collector.pipeline.waiting import Full, Promises, Waiting, take_group
 from otel_watchdog_collector.stores import Store, StoreError
-from otel_watchdog_collector.wire import Batch, Limits, decode, gunzip
+from otel_watchdog_collector.wire import Batch
 
 FLUSH_SECONDS: Final = 1.0
 """Seconds that rows wait for an entry to be written with."""
@@ -30,13 +30,12 @@ PRUNE_SECONDS: Final = 3600.0
 MAX_GROUP_BYTES: Final = 8 * 1024 * 1024
 """Bytes of entries that one commit takes."""
 
+MAX_BEGUN: Final = 64
+"""Entries of the journal that workers are asked of before the first of them is done."""
+
 _T = TypeVar("_T")
 
 _logger = logging.getLogger(__name__)
-
-
-class Full(WatchdogError):  # noqa: N818 - says what it is
-    """Nothing more can be taken in now; the same request may be sent again."""
 
 
 class Intake:
@@ -75,8 +74,8 @@ class Intake:
         self._on_signs = on_signs
         self._on_kept = on_kept
         self._promises = Promises()
-        self._tenants: dict[str, Tenant] = {}
-        self._limits = Limits(config.max_attributes, config.max_attribute_chars)
+        self._tenants: dict[str, Seat] = {}
+        self._judges = judges_of(config, meters=meters, publish=publish, kept=self._kept)
         self._waiting: deque[Waiting] = deque()
         self._waiting_bytes = 0
         self._wake = asyncio.Event()
@@ -95,7 +94,7 @@ class Intake:
         """Whether the last commit succeeded."""
 
     @property
-    def tenants(self) -> Sequence[Tenant]:
+    def tenants(self) -> Sequence[Seat]:
         """Those that something is known of."""
         return tuple(self._tenants.values())
 
@@ -104,7 +103,7 @@ class Intake:
         """Bytes in work."""
         return self._waiting_bytes
 
-    def tenant(self, name: str) -> Tenant:
+    def tenant(self, name: str) -> Seat:
         """Return a tenant; it is made, if there was none.
 
         Raises:
@@ -114,33 +113,26 @@ class Intake:
         if tenant is None:
             if len(self._tenants) >= self._config.max_tenants:
                 raise Full("too many tenants")
-            tenant = self._tenants[name] = Tenant(
-                name,
-                self._config.library(),
-                expiry_seconds=self._config.expiry_seconds,
-                meters=self._meters,
-                publish=self._publish,
-                history_chars=self._config.history_chars,
-            )
+            tenant = self._tenants[name] = self._judges.make(name)
         return tenant
 
-    def recover(self) -> int:
+    async def recover(self) -> int:
         """Know again what was known before the process ended; return how many entries that took."""
         snapshot = self._store.snapshot()
         if snapshot is not None:
             self._seq = snapshot.seq
-            for name, body in split(snapshot.body):
-                try:
-                    self.tenant(name).thaw(body)
-                except InputError as error:
-                    del self._tenants[name]
-                    _logger.warning("tenant %s starts with no evidence: %s", name, error)
+            self._tenants.update(await self._judges.load(kept(split(snapshot.body))))
         count = 0
+        begun: deque[Awaitable[Sequence[Sign]]] = deque()
         for seq, entry in self._store.journal(self._seq):
-            self._apply(entry, None)
+            begun.append(self._begin(entry, None))
+            if len(begun) >= MAX_BEGUN:
+                await begun.popleft()
             self._journal_bytes += len(entry.body)
             self._seq = seq
             count += 1
+        for judged in begun:
+            await judged
         return count
 
     def start(self) -> None:
@@ -156,6 +148,7 @@ class Intake:
         await task
         with contextlib.suppress(StoreError):
             await self._snapshot()
+        await self._judges.close()
         self._writer.shutdown()
 
     async def submit(
@@ -223,7 +216,7 @@ class Intake:
     async def _turn(self) -> None:
         """Commit what waits, judge it, answer; then see to snapshot and retention."""
         group = take_group(self._waiting, MAX_GROUP_BYTES)
-        self._gather_when_due(idle=not group)
+        await self._gather_when_due(idle=not group)
         try:
             if group or self._rows or self._promises or self.parcels:
                 await self._commit(group)
@@ -231,8 +224,9 @@ class Intake:
             for waiting in group:
                 waiting.answer(StoreError(f"not kept: {error}"))
             raise
-        for waiting in group:
-            self._judge(waiting)
+        begun = [self._begin(waiting.entry, waiting.batch) for waiting in group]
+        for waiting, judged in zip(group, begun, strict=True):
+            self._note(waiting, await judged)
             waiting.answer(None)
             await asyncio.sleep(0)
         now = self._clock()
@@ -247,17 +241,13 @@ class Intake:
             oldest = now - self._config.fleet.audit_days * 86_400
             await self._in_writer(lambda: self._store.prune(oldest, {Table.AUDIT}))
 
-    def _gather_when_due(self, *, idle: bool) -> None:
+    async def _gather_when_due(self, *, idle: bool) -> None:
         """Take rows to be written along: each second under load, and when there is time."""
         now = asyncio.get_running_loop().time()
         if idle or self._hurried or now - self._gathered_at >= FLUSH_SECONDS:
             self._hurried = False
             self._gathered_at = now
-            self._gather()
-
-    def _gather(self) -> None:
-        for tenant in self._tenants.values():
-            self._rows += tenant.ledger.take()
+            self._rows += await self._judges.rows(self.tenants)
 
     async def _commit(self, group: Sequence[Waiting]) -> None:
         entries = [waiting.entry for waiting in group]
@@ -273,11 +263,12 @@ class Intake:
         self._journal_bytes += sum(len(entry.body) + 64 for entry in entries)
 
     async def _snapshot(self) -> None:
-        self._gather()
-        body = join((tenant.name, tenant.freeze()) for tenant in self._tenants.values())
+        self._rows += await self._judges.rows(self.tenants)
+        body = join((await self._judges.freeze(self.tenants)).named())
         rows, parcels = list(self._rows), list(self.parcels)
         snapshot = Snapshot(self._seq, body)
         await self._in_writer(lambda: self._store.save_snapshot(snapshot, rows, parcels))
+        self._judges.note_saved()
         self._rows = self._rows[len(rows) :]
         self._on_kept(rows)
         self.parcels = self.parcels[len(parcels) :]
@@ -285,35 +276,19 @@ class Intake:
         self._snapshot_at = self._clock()
         self._meters.add("snapshots_total")
 
-    def _judge(self, waiting: Waiting) -> None:
+    def _begin(self, entry: Entry, batch: Batch | None) -> Awaitable[Sequence[Sign]]:
+        return self._judges.begin(self.tenant(entry.tenant), entry, batch)
+
+    def _note(self, waiting: Waiting, signs: Sequence[Sign]) -> None:
         entry = waiting.entry
-        self._apply(entry, waiting.batch)
         if waiting.batch is not None:
             self._on_judged(entry.tenant, waiting.batch, entry.at)
-            if entry.kind.is_traces and entry.tenant in self._tenants:
-                self._on_signs(entry.tenant, self._tenants[entry.tenant].signs, entry.at)
+            if entry.kind.is_traces:
+                self._on_signs(entry.tenant, signs, entry.at)
 
-    def _apply(self, entry: Entry, batch: Batch | None) -> None:
-        """Let a tenant know of an entry; one that cannot be judged is skipped, now and later."""
-        try:
-            tenant = self.tenant(entry.tenant)
-            if entry.kind is Kind.MODE:
-                tenant.mode = Mode[entry.body.decode().upper()]
-            elif entry.kind is Kind.LEASE:
-                tenant.lease(entry.body.decode().splitlines(), entry.at)
-            elif entry.kind is Kind.CLAIM:
-                tenant.claim(entry.body.decode().splitlines(), entry.at)
-            else:
-                tenant.take(batch or self._decoded(entry, tenant), entry.at)
-        except Exception:
-            self._meters.add("internal_errors_total")
-            _logger.exception("an entry of kind %s could not be judged", entry.kind.value)
-
-    def _decoded(self, entry: Entry, tenant: Tenant) -> Batch:
-        body = entry.body
-        if entry.gzipped:
-            body = gunzip(body, max_bytes=1 << 30)
-        return decode(entry.kind, body, self._limits, plain=tenant.plain_names)
+    def _kept(self) -> Kept:
+        snapshot = self._store.snapshot()
+        return Kept() if snapshot is None else kept(split(snapshot.body))
 
     def _note_store(self, error: StoreError) -> None:
         if self.is_writable:

@@ -1,7 +1,7 @@
 """What there is to see of a tenant: rows of agents, sessions, runs, corrections and findings."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from otel_watchdog import semconv
@@ -165,6 +165,19 @@ class Ledger:
             self._sessions.pop(key, None)
         for key in [key for key, run in self._runs.items() if run["session"] in sessions]:
             del self._runs[key]
+
+    def absorb(self, other: "Ledger") -> None:
+        """Gather what another did, of other sessions and agents, too."""
+        self._rows += other.take()
+        mine = vars(self)
+        for name, kept in vars(other).items():
+            if isinstance(kept, OrderedDict):
+                mine[name].update(kept)
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Keep nothing of other sessions than those that `is_own` says, to be written or not."""
+        self.forget([key for key in self._sessions if not is_own(key)])
+        self._rows = [row for row in self._rows if is_own(str(row.fields.get("session")))]
 
     def add(self, rows: Iterable[Row]) -> None:
         """Have rows written with the others."""

@@ -1,6 +1,7 @@
 """Corrections that wait for their agents, one mailbox a session."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
 from otel_watchdog.model import Correction
@@ -52,13 +53,13 @@ class Mailboxes:
             self._remove(old)
         return letter, gone
 
-    def waiting(self, name: str, agent: str | None = None) -> list[Letter]:
-        """Return the letters for who asks by `name`, oldest first."""
+    def waiting(self, name: str, agent: str | None = None, since: float = 0.0) -> list[Letter]:
+        """Return the letters for who asks by `name`, made at `since` or later, oldest first."""
         found = [
             letter
             for session in self._by_name.get(name, ())
             for letter in self._boxes.get(session, ())
-            if name in letter.names and letter.is_for(agent)
+            if name in letter.names and letter.is_for(agent) and letter.sent_at >= since
         ]
         return sorted(found, key=lambda letter: letter.seq)
 
@@ -80,6 +81,22 @@ class Mailboxes:
         if len(self._claimed) > MAX_CLAIMED:
             self._claimed.popitem(last=False)
         return letter
+
+    def ids(self) -> list[str]:
+        """Return the ids of all letters."""
+        return list(self._by_id)
+
+    def drop(self, id: str) -> None:  # noqa: A002 - what it is
+        """Take out a letter that nobody was given, if it waits."""
+        letter = self._by_id.get(id)
+        if letter is not None:
+            self._remove(letter)
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Take out the letters of other sessions than those that `is_own` says."""
+        for letter in list(self._by_id.values()):
+            if not is_own(letter.correction.session):
+                self._remove(letter)
 
     def expire(self, before: float) -> list[Letter]:
         """Take out the letters that were made before a time."""

@@ -44,6 +44,12 @@ class Seen:
         self._young.add(span)
         return True
 
+    def absorb(self, other: "Seen") -> None:
+        """Remember what another did, too."""
+        self._since = max(self._since, other._since)  # noqa: SLF001 - one of its own kind
+        self._young |= other._young  # noqa: SLF001 - as above
+        self._old |= other._old  # noqa: SLF001 - as above
+
     def age(self, at: float) -> None:
         """Drop what was remembered for long enough.
 

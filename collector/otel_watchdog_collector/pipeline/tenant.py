@@ -6,7 +6,7 @@ entries give the same corrections with the same ids.
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Any, Final
 
 from otel_watchdog import snapshots
@@ -99,6 +99,8 @@ class Tenant:
         self._known: set[str] = set()
         self.signs: list[Sign] = []
         """Of agents' health, from what was last taken in."""
+        self.heard: Collection[tuple[str, str | None]] = ()
+        """Service and name of each agent whose spans were last taken in."""
         self._places: OrderedDict[str, Place] = OrderedDict()
         """By the engine's id of a correction."""
 
@@ -129,6 +131,7 @@ class Tenant:
         """
         self._at = at
         self.signs = []
+        self.heard = ()
         if batch.records:
             self._meters.add("heartbeats_total", listen(batch, self.ledger, at))
         if self.mode is not Mode.OFF:
@@ -156,10 +159,7 @@ class Tenant:
 
     def waiting(self, name: str, agent: str | None, now: float) -> list[Letter]:
         """Return the letters for who asks by `name`, that are not too old."""
-        oldest = now - self._expiry_seconds
-        return [
-            letter for letter in self.mailboxes.waiting(name, agent) if letter.sent_at >= oldest
-        ]
+        return self.mailboxes.waiting(name, agent, now - self._expiry_seconds)
 
     def blind(self, session: str) -> dict[str, str]:
         """Return what each detector lacks in a session."""
@@ -181,7 +181,9 @@ class Tenant:
         return snapshots.freeze(self._engine, self._sessions, beside)
 
     def thaw(self, body: bytes) -> None:
-        """Know what `freeze` returned.
+        """Know what `freeze` returned, beside what is known of other sessions.
+
+        Mode and letters are those of the last.
 
         Raises:
             InputError: It cannot be read.
@@ -201,16 +203,29 @@ class Tenant:
                 "otel_watchdog_collector.wire.batch",
             },
         )
-        self.ledger = beside["ledger"]
-        if "history" in beside:
-            self.history.thaw(beside["history"])
+        self.ledger.absorb(beside["ledger"])
+        self.history.thaw(beside["history"])
         self.mailboxes = beside["mailboxes"]
-        self.seen = beside["seen"]
-        self._held = beside["held"]
+        self.seen.absorb(beside["seen"])
+        self._held.absorb(beside["held"])
         self._engine.current = beside["mode"]
-        self._at, self._swept_at = beside["times"]
-        self._known = beside["known"]
-        self._places = beside["places"]
+        at, swept_at = beside["times"]
+        self._at, self._swept_at = max(self._at, at), max(self._swept_at, swept_at)
+        self._known |= beside["known"]
+        self._places.update(beside["places"])
+
+    def keep(self, is_own: Callable[[str], bool]) -> None:
+        """Keep some of the sessions, with all that is about them, and no other.
+
+        Args:
+            is_own: Says it, by where a session lives: its conversation's id, else its trace's.
+        """
+        places = self._sessions.places()
+        self.mailboxes.keep(lambda key: is_own(places.get(key, key)))
+        self.ledger.keep(lambda key: is_own(places.get(key, key)))
+        self._drop({key for key in self._known if not is_own(places.get(key, key))})
+        self._sessions.keep(is_own)
+        self._held.keep(is_own)
 
     def _watch(self, batch: Batch, at: float) -> None:
         if len(self._scopes) > MAX_SCOPES:
@@ -233,7 +248,8 @@ class Tenant:
                 names[index] = agent = ledger.agent_of(observations[-1].session)
                 self._sign(signs_of(observations, recorded, service, agent), said)
         ledger.add(history.take(at))
-        for service, agent in heard(items, self._scopes, names):
+        self.heard = heard(items, self._scopes, names)
+        for service, agent in self.heard:
             ledger.hear(service, agent, at, last_span_at=at)
             self.signs.append(Sign(service, agent, SignKind.ACTIVITY))
 
@@ -306,15 +322,18 @@ class Tenant:
         self._swept_at = at
         self._throw_away(self.mailboxes.expire(at - self._expiry_seconds), at)
         known = {session.key for session in self._sessions.known()}
-        gone = self._known - known
+        self._drop(self._known - known)
+        self.seen.age(at)
+
+    def _drop(self, gone: Collection[str]) -> None:
+        """Know nothing more of these sessions."""
         for key in gone:
             self._engine.forget(key)
         self.ledger.forget(gone)
         self.history.forget(gone)
-        self._known &= known
+        self._known.difference_update(gone)
         for id_ in [id_ for id_, place in self._places.items() if place.session in gone]:
             del self._places[id_]
-        self.seen.age(at)
 
     def _throw_away(self, letters: Sequence[Letter], at: float) -> None:
         for letter in letters:

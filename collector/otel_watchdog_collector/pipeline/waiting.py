@@ -5,9 +5,14 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from otel_watchdog.errors import WatchdogError
 from otel_watchdog_collector.facts import Entry, Parcel
 from otel_watchdog_collector.stores import StoreError
 from otel_watchdog_collector.wire import Batch
+
+
+class Full(WatchdogError):  # noqa: N818 - says what it is
+    """Nothing more can be taken in now; the same request may be sent again."""
 
 
 class Waiting(NamedTuple):

@@ -71,7 +71,7 @@ class Replay:
             actor=Actor(lambda: self.now),
             prober=Prober({}),
         )
-        self.intake.recover()
+        await self.intake.recover()
         self.keeper.recover()
         self.intake.start()
 

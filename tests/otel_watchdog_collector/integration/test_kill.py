@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,12 @@ class Service:
             if re.search("watching on", line):
                 return
         pytest.fail("the service did not start")
+
+    def workers(self):
+        """Return the ids of its workers' processes."""
+        assert self._process is not None
+        threads = Path(f"/proc/{self._process.pid}/task").glob("*/children")
+        return [int(pid) for thread in threads for pid in thread.read_text("utf-8").split()]
 
     def end(self, number):
         """Send a signal and wait for the end."""
@@ -143,12 +150,23 @@ def replayed(port, spans, on_step=lambda _: None):
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400 if FULL else 500)
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_kills_lose_and_double_nothing(kind, request, serve, agent_spans, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "victim", "workers"),
+    [
+        ("sqlite", "service", 1),
+        ("postgres", "service", 1),
+        ("sqlite", "service", 2),
+        ("sqlite", "worker", 2),
+    ],
+)
+def test_kills_lose_and_double_nothing(  # noqa: PLR0913, PLR0917 - fixtures
+    kind, victim, workers, request, serve, agent_spans, tmp_path, monkeypatch
+):
     """Each agent gets the corrections that it gets of a service that never died, each once."""
     monkeypatch.setenv("OTEL_WATCHDOG_COLLECTOR_SNAPSHOT_SECONDS", "2")
     calm = serve()
     expected = [agent.got for agent in replayed(calm.service.http_port, agent_spans)]
+    monkeypatch.setenv("OTEL_WATCHDOG_COLLECTOR_WORKERS", str(workers))
     url = request.getfixturevalue("postgres") if kind == "postgres" else f"sqlite:{tmp_path}/w.db"
     service = Service(url)
     service.start()
@@ -162,8 +180,11 @@ def test_kills_lose_and_double_nothing(kind, request, serve, agent_spans, tmp_pa
             if kill.wait(0.05):
                 kill.clear()
                 time.sleep(random.random() / 100)  # noqa: S311, TID251 - any moment
-                service.end(signal.SIGKILL)
-                service.start()
+                if victim == "worker":
+                    os.kill(random.choice(service.workers()), signal.SIGKILL)  # noqa: S311
+                else:
+                    service.end(signal.SIGKILL)
+                    service.start()
                 kills.append(1)
 
     thread = threading.Thread(target=killer)

@@ -362,30 +362,13 @@ def test_records_that_wait_survive_a_restart():
     assert any(one.text for one in heard if isinstance(one, ModelTurn))
 
 
-def log_of_call(turn):
-    """Return a request with the record that Codex writes when a tool has ended."""
-    said = {
-        "event.name": "codex.tool_result",
-        "conversation.id": "night",
-        "tool_name": "exec_command",
-        "call_id": f"call-{turn}",
-        "success": "true",
-        "arguments": '{"cmd": "make test"}',
-        "output": "make: nothing to be done",
-    }
-    record = {
-        "timeUnixNano": str(int((NOW + turn) * 1e9)),
-        "attributes": [{"key": key, "value": {"stringValue": v}} for key, v in said.items()],
-    }
-    scope = {"scope": {"name": "codex_otel.log_only"}, "logRecords": [record]}
-    return json.dumps({"resourceLogs": [{"resource": {}, "scopeLogs": [scope]}]}).encode()
-
-
-def test_an_agent_that_only_logs_is_corrected():
+def test_an_agent_that_only_logs_is_corrected(agent_spans):
     """It has no trace: its correction stands in one of ours, the same for all of a session."""
     watched = Watched()
     for turn in range(12):
-        watched.tenant.take(decode(Kind.LOGS_JSON, log_of_call(turn), Limits()), NOW + turn)
+        watched.tenant.take(
+            decode(Kind.LOGS_JSON, agent_spans.logs(turn, "night"), Limits()), NOW + turn
+        )
 
     session, *_ = watched.made[0]
     assert [one.correction.session for one in watched.tenant.waiting("night", None, NOW)] == [

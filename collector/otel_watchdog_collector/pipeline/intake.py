@@ -283,7 +283,7 @@ class Intake:
         entry = waiting.entry
         if waiting.batch is not None:
             self._on_judged(entry.tenant, waiting.batch, entry.at)
-            if entry.kind.is_traces:
+            if signs:
                 self._on_signs(entry.tenant, signs, entry.at)
 
     def _kept(self) -> Kept:

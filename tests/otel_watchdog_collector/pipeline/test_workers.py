@@ -1,6 +1,7 @@
 """Workers find what one process finds, in any batches, also after one was killed or all restarted."""
 
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -153,6 +154,30 @@ def test_recordings_of_all_frameworks_give_the_same():
     here, spread = both(play)
 
     assert len(here[0]) > 0
+    assert spread == here
+
+
+def test_recordings_may_come_one_span_at_a_time():
+    """Each in a request of its own, in the order in which they end."""
+    singles = []
+    for path in recordings():
+        for group in json.loads(path.read_bytes())["resourceSpans"]:
+            for part in group["scopeSpans"]:
+                for span in part["spans"]:
+                    alone = [{**group, "scopeSpans": [{**part, "spans": [span]}]}]
+                    body = json.dumps({"resourceSpans": alone}).encode()
+                    singles.append((int(span["endTimeUnixNano"]), body))
+    bodies = [body for _, body in sorted(singles)]
+
+    async def play(workers):
+        async with Judged(workers) as judged:
+            for start in range(0, len(bodies), 32):
+                await judged.send(*bodies[start : start + 32])
+            return judged.made
+
+    here, spread = both(play)
+
+    assert len(here) > 0
     assert spread == here
 
 

@@ -14,6 +14,8 @@ from otel_watchdog_collector.config import CollectorConfig
 from otel_watchdog_collector.facts import Entry, Kind, Table
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake
+from otel_watchdog_collector.pipeline.parts import Kept, Part
+from otel_watchdog_collector.pipeline.workers import WorkerProcess
 from otel_watchdog_collector.stores import MemoryStore
 from otel_watchdog_collector.wire import Limits, decode
 
@@ -225,6 +227,37 @@ def test_the_journal_alone_gives_all_again(workers, agent_spans):
 
     assert after == before
     assert before[1]
+
+
+def test_what_ends_every_worker_is_left_out_and_counted(agent_spans, caplog):
+    """The others go on, and so does what comes later."""
+
+    class Fragile(WorkerProcess):
+        """Ends whenever it is to judge the third turn."""
+
+        def _exchange(self, name, *given):
+            if name == "judge" and given[0].entry.at == 3.0:
+                (self._pipe or self._begin()).close()
+                raise EOFError
+            return super()._exchange(name, *given)
+
+    async def play():
+        worker = Fragile(CollectorConfig(mode=Mode.FEEDBACK), 0, 1, Kept)
+        verdicts = []
+        for turn in range(1, 9):
+            body = agent_spans.request(turns=[turn]).SerializeToString()
+            entry = Entry(Kind.TRACES_PROTOBUF, "t", float(turn), body)
+            verdicts.append(await worker.judge(Part(entry, frozenset({1}))))
+        worker.close()
+        return verdicts
+
+    verdicts = asyncio.run(play())
+
+    assert verdicts[2].counts == (("internal_errors_total", 1),)
+    assert sum(len(verdict.told) for verdict in verdicts) == 1
+    assert [one.message for one in caplog.records if "left out" in one.message] == [
+        "an entry of kind traces+protobuf is left out: it ends workers"
+    ]
 
 
 def test_a_worker_that_is_killed_is_missed_by_nobody(agent_spans):

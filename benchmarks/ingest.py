@@ -1,7 +1,7 @@
 """What a span costs the fleet service, beside what it costs to unpack it at all.
 
     python benchmarks/ingest.py [--recordings <folder>] [--requests 300] [--rotel <file>]
-                                [--workers 1] [--clients 1]
+                                [--workers 1] [--clients 1] [--anew]
 
 Bodies of about a hundred spans are made of recordings, under fresh ids, and compressed.
 `bare` unpacks them in this process: gunzip, protobuf, nine attributes. `service` is another process
@@ -45,6 +45,7 @@ WANTED = frozenset(
         "gen_ai.input.messages",
     }
 )
+CONVERSATIONS = frozenset({"gen_ai.conversation.id", "session.id", "langfuse.session.id"})
 TICKS = os.sysconf("SC_CLK_TCK")
 SECONDS_TO_START = 20
 
@@ -84,8 +85,15 @@ def groups_of(folder):
     return groups
 
 
-def bodies_of(groups, count, seed=7):
-    """Return so many bodies, each of whole recordings under ids that no other has."""
+def bodies_of(groups, count, seed=7, *, anew=False):
+    """Return so many bodies, each of whole recordings under ids that no other has.
+
+    Args:
+        groups: Of recordings.
+        count: How many.
+        seed: Of the ids.
+        anew: Whether conversations have ids that no other has, too; else they go on and on.
+    """
     random_ids = random.Random(seed)  # noqa: S311 - ids, not secrets
     endless = itertools.cycle(groups)
     bodies = []
@@ -93,12 +101,12 @@ def bodies_of(groups, count, seed=7):
         request = ExportTraceServiceRequest()
         spans = 0
         while spans < SPANS_PER_BODY:
-            spans += add(request, next(endless), random_ids)
+            spans += add(request, next(endless), random_ids, anew)
         bodies.append((gzip.compress(request.SerializeToString(), 6), spans))
     return bodies
 
 
-def add(request, resource, random_ids):
+def add(request, resource, random_ids, anew):
     """Add one recording's group; return its number of spans."""
     trace_mask, span_mask = random_ids.getrandbits(128), random_ids.getrandbits(64)
     made = request.resource_spans.add()
@@ -117,6 +125,9 @@ def add(request, resource, random_ids):
             span.start_time_unix_nano = int(given["startTimeUnixNano"])
             span.end_time_unix_nano = int(given.get("endTimeUnixNano") or 0)
             fill_pairs(span.attributes, given.get("attributes"))
+            for pair in span.attributes:
+                if anew and pair.key in CONVERSATIONS:
+                    pair.value.string_value += f"-{trace_mask:x}"
             code = (given.get("status") or {}).get("code", 0)
             span.status.code = int(code) if str(code).isdigit() else 0
             count += 1
@@ -224,10 +235,11 @@ def main():
     )
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--workers", type=int, default=1, help="processes that judge")
+    parser.add_argument("--anew", action="store_true", help="a conversation to each recording")
     parser.add_argument("--clients", type=int, default=1, help="connections that send at once")
     parser.add_argument("--rotel", help="file of the agent to compare with")
     given = parser.parse_args()
-    bodies = bodies_of(groups_of(given.recordings), given.requests)
+    bodies = bodies_of(groups_of(given.recordings), given.requests, anew=given.anew)
     warm, bodies = bodies[:20], bodies[20:]
     with tempfile.TemporaryDirectory() as folder:
         service, port = start(folder, given.workers)

@@ -1,8 +1,8 @@
 """What the API answers about the fleet's health, as its OpenAPI document says it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from otel_watchdog_collector.health import (
     ConditionType,
@@ -82,6 +82,16 @@ class HealingBody(BaseModel):
     )
 
 
+def _not_in_disguise(value: object) -> object:
+    if isinstance(value, bool | str):
+        raise ValueError("must be a whole number")  # noqa: TRY004 - pydantic's way to refuse
+    return value
+
+
+Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000_000), BeforeValidator(_not_in_disguise)]
+"""A whole number as JSON has it: `3` and `3.0`, but neither `true` nor `"3"`."""
+
+
 class HealingChange(BaseModel):
     """The mode that is wanted."""
 
@@ -91,7 +101,7 @@ class HealingChange(BaseModel):
 class KillSwitch(BaseModel):
     """Whether the tenant's kill switch is on."""
 
-    paused: bool
+    paused: bool = Field(strict=True)
 
 
 class AgentName(BaseModel):
@@ -112,12 +122,16 @@ class ReportBody(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     agent: str = Field(min_length=1, max_length=1024, description="Its id, `<service>/<agent>`.")
-    queued: int | None = Field(default=None, ge=0, le=1_000_000_000)
+    queued: Count | None = None
     idle_reason: str | None = Field(default=None, max_length=200)
-    cadence_seconds: float | None = Field(default=None, gt=0, le=366 * 86_400)
+    cadence_seconds: float | None = Field(default=None, strict=True, gt=0, le=366 * 86_400)
     credential: Credential | None = None
     started_at: float | None = Field(
-        default=None, ge=0, le=253_402_300_799, description="Seconds since the epoch."
+        default=None,
+        strict=True,
+        ge=0,
+        le=253_402_300_799,
+        description="Seconds since the epoch.",
     )
 
 

@@ -143,6 +143,7 @@ class Intake:
         """Finish what is in work, write a snapshot, let go. Safe to call twice."""
         task, self._task = self._task, None
         if task is None:
+            await self._judges.close()
             return
         self._wake.set()
         await task

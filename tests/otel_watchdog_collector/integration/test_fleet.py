@@ -191,10 +191,17 @@ def test_an_orchestrator_says_what_spans_do_not_tell(serve, agent_spans):
         running.client.put("/api/v1/reports", json={"agent": "shop/fixer", **one}).status_code
         for one in ({"queued": -1}, {"cadence_seconds": 0}, {"credential": "maybe"}, {"other": 1})
     ]
+    disguised = [
+        running.client.put("/api/v1/reports", json={"agent": "shop/fixer", **one}).status_code
+        for one in ({"queued": True}, {"queued": "3"}, {"started_at": False})
+    ]
+    switch = running.client.put("/api/v1/kill-switch", json={"paused": 0}).status_code
+    whole = running.client.put("/api/v1/reports", json={"agent": "shop/fixer", "queued": 3.0})
 
     assert (agent["queued"], agent["cadence_seconds"]) == (3, 86400)
     assert agent["conditions"][1]["reason"] == "CredentialMissing"
     assert wrong == [422] * 4
+    assert (*disguised, switch, whole.status_code) == (422, 422, 422, 422, 200)
 
 
 def test_hostile_names_are_text(serve, agent_spans):

@@ -1,6 +1,7 @@
 """Workers find what one process finds, in any batches, also after one was killed or all restarted."""
 
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -13,6 +14,8 @@ from otel_watchdog_collector.config import CollectorConfig
 from otel_watchdog_collector.facts import Entry, Kind, Table
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake
+from otel_watchdog_collector.pipeline.parts import Kept, Part
+from otel_watchdog_collector.pipeline.workers import WorkerProcess
 from otel_watchdog_collector.stores import MemoryStore
 from otel_watchdog_collector.wire import Limits, decode
 
@@ -158,6 +161,30 @@ def test_recordings_of_all_frameworks_give_the_same():
     assert spread == here
 
 
+def test_recordings_may_come_one_span_at_a_time():
+    """Each in a request of its own, in the order in which they end."""
+    singles = []
+    for path in recordings():
+        for group in json.loads(path.read_bytes())["resourceSpans"]:
+            for part in group["scopeSpans"]:
+                for span in part["spans"]:
+                    alone = [{**group, "scopeSpans": [{**part, "spans": [span]}]}]
+                    body = json.dumps({"resourceSpans": alone}).encode()
+                    singles.append((int(span["endTimeUnixNano"]), body))
+    bodies = [body for _, body in sorted(singles)]
+
+    async def play(workers):
+        async with Judged(workers) as judged:
+            for start in range(0, len(bodies), 32):
+                await judged.send(*bodies[start : start + 32])
+            return judged.made
+
+    here, spread = both(play)
+
+    assert len(here) > 0
+    assert spread == here
+
+
 @pytest.mark.parametrize(("first", "then"), [(1, 2), (2, 1), (2, 2), (2, 3)])
 def test_a_restart_goes_on_where_it_was_with_as_many_workers_as_it_likes(first, then, agent_spans):
     """From the snapshot alone, or from the journal behind it."""
@@ -202,6 +229,37 @@ def test_the_journal_alone_gives_all_again(workers, agent_spans):
 
     assert after == before
     assert before[1]
+
+
+def test_what_ends_every_worker_is_left_out_and_counted(agent_spans, caplog):
+    """The others go on, and so does what comes later."""
+
+    class Fragile(WorkerProcess):
+        """Ends whenever it is to judge the third turn."""
+
+        def _exchange(self, name, *given):
+            if name == "judge" and given[0].entry.at == 3.0:
+                (self._pipe or self._begin()).close()
+                raise EOFError
+            return super()._exchange(name, *given)
+
+    async def play():
+        worker = Fragile(CollectorConfig(mode=Mode.FEEDBACK), 0, 1, Kept)
+        verdicts = []
+        for turn in range(1, 9):
+            body = agent_spans.request(turns=[turn]).SerializeToString()
+            entry = Entry(Kind.TRACES_PROTOBUF, "t", float(turn), body)
+            verdicts.append(await worker.judge(Part(entry, frozenset({1}))))
+        worker.close()
+        return verdicts
+
+    verdicts = asyncio.run(play())
+
+    assert verdicts[2].counts == (("internal_errors_total", 1),)
+    assert sum(len(verdict.told) for verdict in verdicts) == 1
+    assert [one.message for one in caplog.records if "left out" in one.message] == [
+        "an entry of kind traces+protobuf is left out: it ends workers"
+    ]
 
 
 def test_a_worker_that_is_killed_is_missed_by_nobody(agent_spans):

@@ -82,6 +82,6 @@ class Codex:
 
 
 def _failure(log: LogRecord) -> Failure:
-    if log.attributes.get("success") in {"false", False}:
+    if log.attributes.get("success") in ("false", False):  # a list is no member of a set
         return Failure(failed=True, source="success")
     return Failure()

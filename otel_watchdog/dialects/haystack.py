@@ -73,7 +73,7 @@ def _read_tool(span: Span) -> ToolReading | PartReading:
     if name is None:
         return PartReading()  # it has its attributes when it ends
     failure = failure_of(span)
-    if attributes.get(names.HAYSTACK_TOOL_ERROR) in {True, "True", "true"}:
+    if attributes.get(names.HAYSTACK_TOOL_ERROR) in (True, "True", "true"):
         failure = Failure(failed=True, source=names.HAYSTACK_TOOL_ERROR)
     return tool_reading(
         span,

@@ -45,6 +45,14 @@ def test_a_tool_that_failed_says_so():
     assert (reading.outcome, reading.error_source) == (ToolOutcome.ERROR, "success")
 
 
+@pytest.mark.parametrize("success", [[], {}, [False], None])
+def test_what_is_no_flag_says_nothing(success):
+    """Records may hold anything: nothing raises, nothing failed."""
+    reading = read_log("codex.tool_result", tool_name="x", output="done", success=success)
+
+    assert (reading.outcome, reading.error_source) == (ToolOutcome.OK, None)
+
+
 def test_a_dispatched_tool_waits_for_its_log_record():
     """The span has name and id."""
     reading = read("exec_command", codex__tool__phase="dispatch", call_id="c1")

@@ -27,7 +27,7 @@ from otel_watchdog import Profile, WatchdogConfig, WatchdogSpanProcessor
 from otel_watchdog.telemetry import Telemetry
 from otel_watchdog.testing import drift_check, reraise
 
-collect_ignore = ["seed_metrics.py", "serve_phoenix.py"]
+collect_ignore = ["fleet_openai_agents.py", "seed_metrics.py", "serve_phoenix.py"]
 """Programs that run in environments of their own."""
 
 ROOT = Path(__file__).parents[3]

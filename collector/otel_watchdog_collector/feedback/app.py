@@ -1,7 +1,7 @@
 """`/v1/feedback/{session}`: what an agent's process asks, as a plain ASGI application."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import parse_qs, unquote
 
@@ -13,7 +13,8 @@ from otel_watchdog_collector.access import INGEST, Access
 from otel_watchdog_collector.config import CollectorConfig
 from otel_watchdog_collector.facts import Kind, Letter
 from otel_watchdog_collector.feedback.hub import Hub, TooManyWaiting
-from otel_watchdog_collector.feedback.letters import document, event
+from otel_watchdog_collector.feedback.letters import document
+from otel_watchdog_collector.feedback.streams import Pulse, Receive, Send, Stream
 from otel_watchdog_collector.meters import Meters
 
 PREFIX: Final = "/v1/feedback/"
@@ -24,13 +25,12 @@ MAX_NAME_CHARS: Final = 512
 MAX_BARRIER_MS: Final = 1000
 
 Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _HEADERS: Final = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
+_STREAM_HEADERS: Final = [*_HEADERS, (b"content-type", b"text/event-stream; charset=utf-8")]
 _STAGES: Final = {"lease": Kind.LEASE, "claim": Kind.CLAIM}
 
 
@@ -80,6 +80,7 @@ class FeedbackApp:
         self._access = access
         self._config = config
         self._meters = meters
+        self._pulse = Pulse(config.keep_alive_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -137,7 +138,8 @@ class FeedbackApp:
         seconds = _number(asked, "wait", self._config.max_wait_seconds)
         letters = self._post.waiting(tenant, name, agent)
         if not letters and seconds:
-            with self._hub.listening(tenant, name) as woken:
+            woken = asyncio.Event()
+            with self._hub.listening(tenant, name, woken.set):
                 try:
                     async with asyncio.timeout(seconds):
                         while not letters and not self._hub.is_closing:
@@ -162,42 +164,15 @@ class FeedbackApp:
         self, send: Send, receive: Receive, who: tuple[str, str, str | None], after: int
     ) -> None:
         """Send what waits, and whatever comes, until the client goes."""
-        tenant, name, agent = who
-        with self._hub.listening(tenant, name) as woken:
-            headers = [*_HEADERS, (b"content-type", b"text/event-stream; charset=utf-8")]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await _send_part(send, b"retry: 1000\n\n")
-            gone = asyncio.ensure_future(_gone(receive))
-            try:
-                while not gone.done() and not self._hub.is_closing:
-                    woken.clear()
-                    letters = [
-                        letter
-                        for letter in self._post.waiting(tenant, name, agent)
-                        if letter.seq > after
-                    ]
-                    for letter in letters:
-                        await _send_part(send, event(letter))
-                        after = letter.seq
-                    if not await self._is_woken(woken, gone):
-                        await _send_part(send, b": alive\n\n")
-            finally:
-                gone.cancel()
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _is_woken(self, woken: asyncio.Event, gone: "asyncio.Future[None]") -> bool:
-        """Wait for news; false if there were none for as long as a stream may be silent."""
-        waiting: asyncio.Future[Any] = asyncio.ensure_future(woken.wait())
-        either: set[asyncio.Future[Any]] = {waiting, gone}
-        try:
-            done, _ = await asyncio.wait(
-                either,
-                timeout=self._config.keep_alive_seconds,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-        finally:
-            waiting.cancel()
-        return bool(done)
+        stream = Stream(
+            lambda: self._post.waiting(*who),
+            send,
+            after,
+            pulse=self._pulse,
+            is_closing=lambda: self._hub.is_closing,
+        )
+        with self._hub.listening(*who[:2], stream.wake):
+            await stream.serve(_STREAM_HEADERS, receive)
 
     async def _acknowledge(self, tenant: str, receive: Receive, send: Send) -> None:
         body = await _body(receive)
@@ -248,15 +223,6 @@ async def _body(receive: Receive) -> bytes:
             raise _Refused(413, f"at most {MAX_BODY_BYTES} bytes")
         if not message.get("more_body"):
             return bytes(parts)
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _send_part(send: Send, body: bytes) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 async def _send_json(

@@ -1,7 +1,7 @@
 """Who waits for what: agents for corrections, and for the judgement of their last span."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from otel_watchdog.errors import WatchdogError
@@ -20,7 +20,7 @@ class Hub:
 
     def __init__(self, max_waiting: int) -> None:
         self._max_waiting = max_waiting
-        self._by_name: dict[tuple[str, str], set[asyncio.Event]] = {}
+        self._by_name: dict[tuple[str, str], set[Callable[[], None]]] = {}
         self._by_span: dict[tuple[str, int], asyncio.Event] = {}
         self._waiting = 0
         self._closing = False
@@ -36,31 +36,30 @@ class Hub:
         return self._closing
 
     @contextmanager
-    def listening(self, tenant: str, name: str) -> Iterator[asyncio.Event]:
-        """Have an event set whenever something is there for who asks by `name`.
+    def listening(self, tenant: str, name: str, wake: Callable[[], None]) -> Iterator[None]:
+        """Have `wake` called whenever something is there for who asks by `name`.
 
         Raises:
             TooManyWaiting: There is no room for one more.
         """
         if self._waiting >= self._max_waiting:
             raise TooManyWaiting(f"{self._waiting} agents wait already")
-        event = asyncio.Event()
-        events = self._by_name.setdefault((tenant, name), set())
-        events.add(event)
+        wakes = self._by_name.setdefault((tenant, name), set())
+        wakes.add(wake)
         self._waiting += 1
         try:
-            yield event
+            yield
         finally:
             self._waiting -= 1
-            events.discard(event)
-            if not events:
+            wakes.discard(wake)
+            if not wakes:
                 self._by_name.pop((tenant, name), None)
 
     def notify(self, tenant: str, names: Iterable[str]) -> None:
         """Wake who waits by any of these names."""
         for name in names:
-            for event in self._by_name.get((tenant, name), ()):
-                event.set()
+            for wake in self._by_name.get((tenant, name), ()):
+                wake()
 
     async def judged(self, tenant: str, span_id: int, seconds: float) -> None:
         """Wait until a span was judged, at most so many seconds."""
@@ -87,8 +86,8 @@ class Hub:
     def close(self) -> None:
         """Send those that wait away."""
         self._closing = True
-        for events in self._by_name.values():
-            for event in events:
-                event.set()
+        for wakes in self._by_name.values():
+            for wake in wakes:
+                wake()
         for event in self._by_span.values():
             event.set()

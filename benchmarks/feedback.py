@@ -133,7 +133,7 @@ async def measure(pid: int, port: int, count: int, corrections: int) -> dict[str
             sys.stderr.write(f"\r{min(first + AT_ONCE, count)} of {count} agents listen\n")
     waiting = resident_mib(pid)
     gc.collect()
-    gc.freeze()  # what is measured is the service: thousands of readers are not to be looked through
+    gc.freeze()  # it is the service that is measured, not the many readers here
     chosen = agents[:: max(1, count // corrections)][:corrections]
     times = [await correct(agent, port) for agent in chosen]
     for agent in agents:

@@ -64,7 +64,6 @@ _BESIDE: Final = listed(
 _TOKEN: Final = re.compile(r"[^\s\"'<>(){}\[\],;|]+")
 _RANDOM: Final = re.compile(r"(?=.*(?:\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]))[A-Za-z0-9+/=-]{6,}")
 
-_NOISE_TOKEN: Final = re.compile(r"[^\W_]+")
 _FIRST_WORD: Final = re.compile(r"[^A-Za-z]*([A-Za-z][A-Za-z0-9]*)")
 _NOISE_WORDS: Final = listed(
     "request req trace span correlation session transaction x id ids at on in time timestamp clock "
@@ -72,6 +71,11 @@ _NOISE_WORDS: Final = listed(
     "requestid traceid t z"
 )
 """Words of lines that a server adds to each answer."""
+_NOISE: Final = re.compile(
+    r"(?:[\W_]++|(?=[^\W_]*\d)[^\W_]++"
+    rf"|(?ai:{'|'.join(sorted(_NOISE_WORDS))})(?![^\W_]))*+\Z"
+)
+"""Such words, words with a digit, and what parts them."""
 MIN_ECHO_CHARS: Final = 4
 MAX_NOISE_CHARS: Final = 200
 _LONG_LINE = 160
@@ -193,13 +197,12 @@ def bare(text: str) -> str:
 
 def _is_noise(line: str) -> bool:
     """Say whether a line holds nothing but labels, ids and times, of which one is volatile."""
-    first = _FIRST_WORD.match(line)
-    if len(line) > MAX_NOISE_CHARS or (first is not None and not _is_noise_word(first[1])):
+    if len(line) > MAX_NOISE_CHARS:
         return False
-    for found in _NOISE_TOKEN.finditer(line):
-        if not _is_noise_word(found[0]):
-            return False
-    return PLACE in mask(line)
+    first = _FIRST_WORD.match(line)
+    if first is not None and not _is_noise_word(first[1]):
+        return False
+    return _NOISE.match(line) is not None and PLACE in mask(line)
 
 
 def _is_noise_word(word: str) -> bool:

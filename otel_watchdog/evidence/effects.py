@@ -58,6 +58,9 @@ SHELLS: Final = listed(
 MAX_STATUS_CHARS: Final = 80
 """An argument that names a status to ask for is short."""
 
+_LOOKING: Final = READERS - {"check"}
+"""The same of programs: `make check` runs one."""
+
 _SURE_COMMAND_KEYS: Final = ("command", "cmd")
 """Of `COMMAND_KEYS`, those that hold a shell command whatever the tool."""
 
@@ -168,7 +171,7 @@ def _of_command(command: str, nature: Nature) -> Doing:
         effect = READ if "echo" not in verbs else EXECUTE
     elif verbs & (WRITERS - {"install", "set", "store"}):
         effect = WRITE
-    elif verbs & READERS:
+    elif verbs & _LOOKING:
         effect = READ
     else:
         effect = EXECUTE

@@ -12,7 +12,7 @@ MAX_CHARS: Final = 2000
 
 _COMMENT: Final = re.compile(r"(?m)^[ \t]*#[^\n]*")
 _VERB: Final = re.compile(
-    r"(?:^|[;&|(\n]\s*|\bsudo\s+|\btimeout\s+\S+\s+|\btime\s+)"
+    r"(?:^|((?<!\|)\|\s*)|[;&|(\n]\s*|\bsudo\s+|\btimeout\s+\S+\s+|\btime\s+|\bxargs\s+)"
     r"([A-Za-z_][\w.-]*)(?:[ \t]+([A-Za-z_-]+)(?=\s|$))?"
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -45,6 +45,13 @@ INSTALLERS: Final = frozenset({"pip", "pip3", "apt", "apt-get", "npm", "yarn", "
 """Commands whose `install` changes what later commands find."""
 
 
+FILTERS: Final = frozenset(
+    {"head", "tail", "grep", "egrep", "rg", "wc", "sort", "uniq", "cut", "tr", "cat", "less"}
+    | {"more", "nl", "column", "jq", "sed", "awk"}
+)
+"""Programs that behind a pipe only choose what is shown of what another has done."""
+
+
 class Command(NamedTuple):
     """What is read off a command."""
 
@@ -75,7 +82,10 @@ def parse(command: str) -> Command:
     body = _LEAD.sub("", body.strip())
     verbs: set[str] = set()
     writes = False
-    for program, sub in _VERB.findall(body):
+    for piped, first, second in _VERB.findall(body):
+        if piped and first in FILTERS:
+            continue
+        program, sub = (second, "") if first == "xargs" else (first, second)
         verb = program.lower()
         verbs.add(verb)
         verbs.update(words_in(program))

@@ -69,8 +69,7 @@ def thaw(
         raise InputError(f"a snapshot of {found!r}, this is {(_FORMAT, VERSION)!r}")
     watchdog._sessions.update(engine)  # noqa: SLF001
     watchdog._teams.add(memory.progress.team for memory in engine.values())  # noqa: SLF001
-    sessions._residence._runs.update(runs)  # noqa: SLF001
-    sessions._residence._sessions.update(known)  # noqa: SLF001
+    sessions._residence.restore(runs, known)  # noqa: SLF001
     return beside
 
 

@@ -4,7 +4,7 @@ Bounded: sessions by number and by silence, runs by number.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from otel_watchdog.spans import ModelReading, RunReading, Span, ToolReading
@@ -29,6 +29,8 @@ class Residence:
         """By span id, for spans that end after their run; else by place and agent."""
         self._sessions: OrderedDict[tuple[str, str | None], Session] = OrderedDict()
         """By place, which is a conversation's id or a trace's, and agent."""
+        self._homes: dict[str, int] = {}
+        """In how many places a session lives, by its key."""
         self.dropped = 0
         """Sessions that were dropped for their number."""
 
@@ -73,7 +75,7 @@ class Residence:
         places = self.places()
         gone = {id(one) for one in self.known() if not is_own(places[one.key])}
         for place in [place for place, one in self._sessions.items() if id(one) in gone]:
-            del self._sessions[place]
+            self._leave(place)
         for key in [key for key, run in self._runs.items() if id(run.session) in gone]:
             del self._runs[key]
 
@@ -123,10 +125,9 @@ class Residence:
         place = conversation or f"{span.trace_id:032x}"
         session = self._sessions.get((place, agent))
         if session is None:
-            taken = any(s.key == place for s in self._sessions.values())
-            key = f"{place}/{agent or '-'}" if taken else place
+            key = f"{place}/{agent or '-'}" if place in self._homes else place
             session = Session(key, conversation, agent, place)
-            self._sessions[place, agent] = session
+            self._settle((place, agent), session)
             self._forget(span)
         self._sessions.move_to_end((place, agent))
         return session
@@ -139,7 +140,31 @@ class Residence:
         session.agent = session.agent or reading.agent
         if reading.session and session.conversation is None:
             session.conversation = reading.session
-            self._sessions[reading.session, session.agent] = session
+            self._settle((reading.session, session.agent), session)
+
+    def restore(
+        self,
+        runs: Mapping[object, Run],
+        sessions: Mapping[tuple[str, str | None], Session],
+    ) -> None:
+        """Know again what was known before a restart, beside what is known."""
+        self._runs.update(runs)
+        for place, session in sessions.items():
+            self._settle(place, session)
+
+    def _settle(self, place: tuple[str, str | None], session: Session) -> None:
+        """Have a session live in a place; who lived there does no longer."""
+        self._leave(place)
+        self._sessions[place] = session
+        self._homes[session.key] = self._homes.get(session.key, 0) + 1
+
+    def _leave(self, place: tuple[str, str | None]) -> None:
+        session = self._sessions.pop(place, None)
+        if session is None:
+            return
+        self._homes[session.key] -= 1
+        if not self._homes[session.key]:
+            del self._homes[session.key]
 
     def _forget(self, span: Span) -> None:
         now = span.end or span.start
@@ -148,7 +173,7 @@ class Residence:
             silent = oldest.seen and now - oldest.seen > self._ttl_seconds
             if not silent and len(self._sessions) <= self._max_sessions:
                 return
-            del self._sessions[place]
+            self._leave(place)
             for key in [key for key, run in self._runs.items() if run.session is oldest]:
                 del self._runs[key]
             self.dropped += not silent

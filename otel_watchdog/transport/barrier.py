@@ -1,6 +1,8 @@
 """Waits, no longer than it may, until a service has judged an agent's last span."""
 
+import contextlib
 import logging
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -80,6 +82,8 @@ class Barrier:
         """Set once the service was told."""
         self._has_failed = False
         self._questions: deque[_Question] = deque(maxlen=MAX_WAITING)
+        self._socket: socket.socket | None = None
+        """Of the question that is asked."""
         self._asker = Worker(self._ask, name="watchdog-http_stream-barrier")
         self._sender = Worker(self._send, name="watchdog-http_stream-flush")
 
@@ -114,6 +118,7 @@ class Barrier:
         question.answered.wait(self._seconds)
         if question.is_judged is None:
             self._is_up = False
+            self._cut()
         return bool(question.is_judged)
 
     def settle(self, *, is_claim: bool) -> None:
@@ -146,6 +151,7 @@ class Barrier:
         self._asker.close(0)
         self._sender.close(0)
         self._is_up = False
+        self._cut()
 
     def _ask(self) -> None:
         while self._questions:
@@ -154,15 +160,25 @@ class Barrier:
             if left <= 0:
                 continue
             try:
-                question.is_judged = self._answer(question.after, left)
+                question.is_judged = self._answer(question, left)
             except FAILURES as error:
                 _logger.debug("%s did not answer: %s", self._api, error)
             finally:
+                self._socket = None
                 question.answered.set()
 
-    def _answer(self, after: str, left: float) -> bool:
+    def _answer(self, question: _Question, left: float) -> bool:
+        def hold(open_socket: socket.socket) -> None:
+            self._socket = open_socket
+            if self._clock() >= question.deadline or self._asker.is_closing:
+                raise ConnectionAbortedError("nobody waits any more")
+
         is_judged, found = self._api.judged(
-            self._session, after, wait_ms=left * 1000 * SERVICE_SHARE, timeout_seconds=left
+            self._session,
+            question.after,
+            wait_ms=left * 1000 * SERVICE_SHARE,
+            timeout_seconds=left,
+            on_open=hold,
         )
         for one in found:
             try:
@@ -170,6 +186,13 @@ class Barrier:
             except InputError as error:
                 _logger.debug("%s: %s", self._api, error)
         return is_judged
+
+    def _cut(self) -> None:
+        """Read no more of an answer that nobody waits for: it may have no end."""
+        open_socket = self._socket
+        if open_socket is not None:
+            with contextlib.suppress(OSError):  # it is closed already
+                open_socket.shutdown(socket.SHUT_RDWR)
 
     def _send(self) -> None:
         """Have spans sent, then acknowledgements: what was claimed, was so after these spans."""

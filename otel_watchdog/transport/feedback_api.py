@@ -99,7 +99,13 @@ class FeedbackApi:
         return [event_stream.as_correction(one, session=session) for one in given]
 
     def judged(
-        self, session: str, after: str, *, wait_ms: float, timeout_seconds: float
+        self,
+        session: str,
+        after: str,
+        *,
+        wait_ms: float,
+        timeout_seconds: float,
+        on_open: Callable[[socket.socket], None],
     ) -> tuple[bool, list[Any]]:
         """Ask whether a span was judged, and for what waits then; nothing counts as claimed.
 
@@ -108,6 +114,7 @@ class FeedbackApi:
             after: The span: `<trace id>-<span id>` in hexadecimal.
             wait_ms: How long the service may wait for it, at most 1000.
             timeout_seconds: No single wait for the service takes longer.
+            on_open: Called with the socket, before an answer is waited for.
 
         Returns:
             Whether it was, and what is to be read `as_correction`.
@@ -117,9 +124,8 @@ class FeedbackApi:
             http.client.HTTPException: It was none that HTTP knows.
             InputError: It was none of this service.
         """
-        given, found = self._get(
-            session, f"after={after}&barrier_ms={wait_ms:.3f}", timeout_seconds
-        )
+        query = f"after={after}&barrier_ms={wait_ms:.3f}"
+        given, found = self._get(session, query, timeout_seconds, on_open)
         return given.get("judged") is True, found
 
     def acknowledge(self, session: str, stage: str, ids: list[str]) -> bool:
@@ -136,12 +142,19 @@ class FeedbackApi:
         return answer.status not in _BUSY and answer.status < _SERVER_ERROR
 
     def _get(
-        self, session: str, query: str, timeout_seconds: float
+        self,
+        session: str,
+        query: str,
+        timeout_seconds: float,
+        on_open: Callable[[socket.socket], None] | None = None,
     ) -> tuple[dict[str, Any], list[Any]]:
         """Return an answer, and the corrections in it."""
         connection = self._address.connection(timeout_seconds)
         headers = {"User-Agent": web.AGENT, **self._headers}
         with contextlib.closing(connection):
+            connection.connect()
+            if on_open is not None:
+                on_open(connection.sock)
             connection.request("GET", f"{self._path(session)}?{query}", headers=headers)
             answer = connection.getresponse()
             body = answer.read(event_stream.MAX_EVENT_BYTES)

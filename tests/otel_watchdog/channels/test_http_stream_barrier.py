@@ -1,6 +1,8 @@
 """What a barrier adds to the stream: a turn's start waits, for so long, for what is due at it."""
 
+import contextlib
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -23,10 +25,10 @@ def fail(*_):
 class Agent:
     """An agent that takes its corrections from a mailbox, which a stream fills."""
 
-    def __init__(self, service, **options):
+    def __init__(self, service, *, at=None, **options):
         self.service = service
         self.channel = HttpStream(
-            service.url, min_backoff_seconds=0.01, jitter=lambda: 0.0, **options
+            at or service.url, min_backoff_seconds=0.01, jitter=lambda: 0.0, **options
         )
         self.mailbox = InProcess()
         self.told_before_flush = []
@@ -69,13 +71,44 @@ def agent(service):
     def make(**options):
         one = Agent(service, **options)
         made.append(one)
-        if not service.hangs:
+        if not service.hangs and "at" not in options:
             service.wait(lambda service: service.open_streams)
         return one
 
     yield make
     for one in made:
         one.channel.close()
+
+
+@pytest.fixture
+def dripping():
+    """Return the address of what answers without end, a byte now and then."""
+    done = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while not done.wait(0.01):
+                    self.wfile.write(b" ")
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    done.set()
+    server.shutdown()
+    server.server_close()
+
+
+def names():
+    """Return the names of all threads."""
+    return [thread.name for thread in threading.enumerate()]
 
 
 def in_time(work):
@@ -211,6 +244,16 @@ def test_a_service_that_hangs_at_a_claim_keeps_nobody(service, agent):
     assert [one.id for one in leased] == ["a"]
 
 
+def test_an_answer_without_end_keeps_nobody(agent, dripping, eventually):
+    """Each byte comes in time; the whole never does. No thread reads on."""
+    waiting = agent(barrier_ms=SHORT_MS, at=dripping)
+    waiting.end_span()
+
+    assert in_time(waiting.look_up) == []
+    assert waiting.channel.missed == 1
+    eventually(lambda: "watchdog-http_stream-barrier" not in names())
+
+
 def test_a_service_that_never_answered_keeps_nobody(service, agent):
     """From the first turn on: it takes connections and says nothing."""
     service.change(hangs=True)
@@ -276,7 +319,7 @@ def test_an_exporter_that_hangs_keeps_nobody(service, agent, is_judged):
 
     def hang(_):
         calls.append(1)
-        go.wait(SECONDS)
+        go.wait(6 * SECONDS)
 
     waiting = agent(barrier_ms=SHORT_MS)
     for _ in range(3):
@@ -286,6 +329,21 @@ def test_an_exporter_that_hangs_keeps_nobody(service, agent, is_judged):
     go.set()
 
     assert in_hand <= 1
+
+
+def test_an_exporter_that_hangs_at_a_claim_keeps_nobody(service, agent):
+    """That the service is told waits for the spans before, its agent does not."""
+    go = threading.Event()
+    waiting = agent(barrier_ms=SHORT_MS)
+    service.put(correction(id="a"))
+    waiting.end_span()
+    leased = waiting.mailbox.lease("s")
+    waiting.end_span(flush=lambda _: go.wait(6 * SECONDS))
+
+    in_time(lambda: waiting.mailbox.acknowledge(leased))
+    go.set()
+
+    assert [one.id for one in leased] == ["a"]
 
 
 def test_an_exporter_that_fails_is_logged_once(service, agent, caplog, eventually):
@@ -344,8 +402,5 @@ def test_no_thread_is_left(service, agent, eventually):
 
     waiting.channel.close()
 
-    def own():
-        return [one for one in threading.enumerate() if one.name.startswith("watchdog-http_str")]
-
-    eventually(lambda: not own())
+    eventually(lambda: not any(name.startswith("watchdog-http_stream") for name in names()))
     service.change(hangs=False)

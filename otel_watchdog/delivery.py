@@ -285,6 +285,7 @@ class Delivery:
         if session is None:
             return Turn(state.turn, state)
         mailbox = watchdog.mailbox
+        mailbox.catch_up(session)  # a cap may be among what comes
         cap = mailbox.cap(session)
         state.withdrawn = frozenset()
         if cap is not None and cap.max_turns is not None and state.turn > 1:

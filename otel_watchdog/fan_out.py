@@ -1,10 +1,10 @@
 """Hands corrections to every channel, and each channel what else it asks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from otel_watchdog.channels import Channel, InProcess
-from otel_watchdog.channels.base import Claimed, Connected, Following, Listener
+from otel_watchdog.channels.base import Awaited, Claimed, Connected, Ended, Following, Listener
 from otel_watchdog.model import Correction, Observation
 
 MAX_PLUGIN_ERRORS: Final = 3
@@ -32,9 +32,12 @@ class FanOut:
         self._channels = list(channels)
         self.mailbox = _mailbox(self._channels)
         self._following = [c for c in self._channels if isinstance(c, Following)]
+        self._awaited = [c for c in self._channels if isinstance(c, Awaited) and c.barrier_ms]
         self._on_error = on_error
         self._errors: dict[str, int] = {}
         self.mailbox.listen(on_lease=on_lease, on_claim=on_claim)
+        if self._awaited:
+            self.mailbox.wait_by(self._catch_up)
 
         def claim_elsewhere(correction: Correction) -> None:
             self.mailbox.withdraw(correction)
@@ -47,6 +50,11 @@ class FanOut:
             if isinstance(channel, Connected):
                 channel.connect(self.mailbox)
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a channel is to `note` spans."""
+        return bool(self._awaited)
+
     def send(self, correction: Correction) -> None:
         """Hand over a correction; no lock is held."""
         for channel in list(self._channels):
@@ -57,10 +65,20 @@ class FanOut:
         for channel in list(self._following):
             self._guard(channel, lambda channel: _follow(channel, observations))
 
+    def note(self, observations: Sequence[Observation], ended: Ended) -> None:
+        """Tell of the span that observations came of who waits for its judgement; as `observe`."""
+        sessions = {observation.session for observation in observations}
+        for channel in list(self._awaited):
+            self._guard(channel, lambda channel: _note(channel, sessions, ended))
+
     def close(self) -> None:
         """Close every channel; safe to call twice."""
         for channel in list(self._channels):
             self._guard(channel, lambda channel: channel.close())
+
+    def _catch_up(self, session: str) -> None:
+        for channel in list(self._awaited):
+            self._guard(channel, lambda channel: _catch_up(channel, session))
 
     def _guard(self, channel: Channel, call: Callable[[Channel], None]) -> None:
         try:
@@ -70,6 +88,7 @@ class FanOut:
             if count >= MAX_PLUGIN_ERRORS:
                 self._channels = [c for c in self._channels if c is not channel]
                 self._following = [c for c in self._following if c is not channel]
+                self._awaited = [c for c in self._awaited if c is not channel]
             self._on_error(channel.name, error)
 
 
@@ -77,6 +96,17 @@ def _follow(channel: Channel, observations: Sequence[Observation]) -> None:
     if isinstance(channel, Following):
         for observation in observations:
             channel.observe(observation)
+
+
+def _note(channel: Channel, sessions: Iterable[str], ended: Ended) -> None:
+    if isinstance(channel, Awaited):
+        for session in sessions:
+            channel.note(session, ended)
+
+
+def _catch_up(channel: Channel, session: str) -> None:
+    if isinstance(channel, Awaited):
+        channel.catch_up(session)
 
 
 def _mailbox(channels: list[Channel]) -> InProcess:

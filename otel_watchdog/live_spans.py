@@ -1,6 +1,6 @@
 """Shows the OpenTelemetry SDK's spans as plain ones, and makes contexts to write beside them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry import trace
@@ -156,6 +156,22 @@ def same_pipeline(span: Any) -> trace.TracerProvider:
         resource=span.resource,
         shutdown_on_exit=False,
     )
+
+
+def flush_of(span: Any) -> Callable[[int], object]:
+    """Return what has the exporters send that an open span will pass through.
+
+    As with `same_pipeline`, where they cannot be reached it is the global provider's.
+    """
+    processors = getattr(span, "_span_processor", None)
+    flush: Callable[[int], object] = getattr(
+        trace.get_tracer_provider() if processors is None else processors, "force_flush", no_flush
+    )
+    return flush
+
+
+def no_flush(_: int) -> object:
+    """Stand where there is no SDK."""
 
 
 def category_of(spans: Iterable[Any]) -> str | None:

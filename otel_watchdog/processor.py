@@ -16,6 +16,7 @@ from otel_watchdog import forks, live_spans
 from otel_watchdog.advisor import Advisor, Place
 from otel_watchdog.aftermath import Aftermath
 from otel_watchdog.channels import Channel, InProcess
+from otel_watchdog.channels.base import Ended
 from otel_watchdog.config import WatchdogConfig
 from otel_watchdog.detectors import Detector
 from otel_watchdog.dialects import Dialect
@@ -127,6 +128,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         self._plain = self._scopes.plain
         self._provider = tracer_provider
         self._telemetry: Telemetry | None = None
+        self._flush: Callable[[int], object] = live_spans.no_flush
         self._on_error = on_error
         self._failed: dict[str, int] = {}
         self._aftermath.listen(policy)
@@ -253,6 +255,7 @@ class WatchdogSpanProcessor(SpanProcessor):
         if self._off:
             return
         if self._telemetry is None:
+            self._flush = live_spans.flush_of(span)
             self._telemetry = Telemetry(
                 self._provider or live_spans.same_pipeline(span), version=VERSION
             )
@@ -284,6 +287,8 @@ class WatchdogSpanProcessor(SpanProcessor):
             observations = self._sessions.observe(node, read, reading)
             corrections = self._judge(observations, read, reading, node)
         self._channels.observe(observations)
+        if self._channels.is_awaited and read.place.trace_flags.sampled:
+            self._channels.note(observations, Ended(read.trace_id, read.span_id, self._flush))
         if corrections:
             self._deliver(corrections, read, reading, node)
         if self._aftermath.waiting:

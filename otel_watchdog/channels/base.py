@@ -1,11 +1,21 @@
 """What a channel is, and what it may also be."""
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from otel_watchdog.model import Correction, Observation
 
 Listener: TypeAlias = Callable[[Correction], None]
+
+
+class Ended(NamedTuple):
+    """A span of an agent that has ended and is exported."""
+
+    trace_id: int
+    span_id: int
+    flush: Callable[[int], object]
+    """Has exporters send all that waits; takes the milliseconds that it may last, which not every
+    exporter heeds: it may block."""
 
 
 class Channel(Protocol):
@@ -61,4 +71,24 @@ class Following(Protocol):
 
     def observe(self, observation: Observation) -> None:
         """Take note of an observation; must not block. Called as `Channel.send` is."""
+        ...
+
+
+@runtime_checkable
+class Awaited(Protocol):
+    """A channel that a turn's start may wait for, so that what is due is there at that turn."""
+
+    barrier_ms: float
+    """Milliseconds that a turn's start may be held back; 0: the channel is told and asked nothing.
+    Read once."""
+
+    def note(self, session: str, ended: Ended) -> None:
+        """Take note of a session's last span; must not block. Called as `Channel.send` is."""
+        ...
+
+    def catch_up(self, session: str) -> None:
+        """Have in what is due for `session`; may block for `barrier_ms`, and no longer.
+
+        Called from the thread of the agent, before its mailbox is looked up.
+        """
         ...

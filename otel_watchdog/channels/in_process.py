@@ -1,7 +1,7 @@
 """Keeps corrections in this process until the agent's callback takes them."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import ClassVar, Final
@@ -61,6 +61,7 @@ class InProcess:
         self._boxes: OrderedDict[str, _Box] = OrderedDict()
         self._lock = Lock()
         self._listeners: list[tuple[Listener, Listener]] = []
+        self._waits: Callable[[str], None] | None = None
         self._dropped = 0
 
     @property
@@ -78,6 +79,18 @@ class InProcess:
         """Have the callbacks called, too, with each correction that is leased, and acknowledged."""
         self._listeners.append((on_lease, on_claim))
 
+    def wait_by(self, wait: Callable[[str], None]) -> None:
+        """Have `wait` called with each session that is looked up, before it is: it may block."""
+        self._waits = wait
+
+    def catch_up(self, session: str) -> None:
+        """Have in what is due for `session`, which `lease` does, too.
+
+        Returns at once, but where a channel was given a barrier: then after that long at most.
+        """
+        if self._waits is not None and not is_paused():
+            self._waits(session)
+
     def send(self, correction: Correction) -> None:
         """See `Channel.send`."""
         with self._lock:
@@ -92,6 +105,7 @@ class InProcess:
 
     def lease(self, session: str) -> tuple[Correction, ...]:
         """Take what waits for `session`, oldest first; hold it until it is acknowledged."""
+        self.catch_up(session)
         with self._lock:
             box = self._boxes.get(session)
             if box is None or not box.waiting or is_paused():

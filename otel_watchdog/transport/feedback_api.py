@@ -5,7 +5,7 @@ import http.client
 import logging
 import socket
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import orjson
@@ -26,6 +26,10 @@ _BUSY: Final = {408, 429}
 _SERVER_ERROR: Final = 500
 
 _logger = logging.getLogger(__name__)
+
+
+def _nothing() -> None:
+    pass
 
 
 class FeedbackApi:
@@ -91,19 +95,38 @@ class FeedbackApi:
             http.client.HTTPException: It was none that HTTP knows.
             InputError: It was none of this service.
         """
-        connection = self._address.connection(timeout_seconds)
-        headers = {"User-Agent": web.AGENT, **self._headers}
-        with contextlib.closing(connection):
-            connection.request("GET", f"{self._path(session)}?claim=1", headers=headers)
-            answer = connection.getresponse()
-            body = answer.read(event_stream.MAX_EVENT_BYTES)
-        if answer.status != _OK:
-            raise InputError(f"{self}: answered {answer.status}")
-        try:
-            given = orjson.loads(body)["corrections"]
-            return [event_stream.as_correction(one, session=session) for one in given]
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise InputError(f"{self}: {type(error).__name__}: {error}") from None
+        _, given = self._get(session, "claim=1", timeout_seconds)
+        return [event_stream.as_correction(one, session=session) for one in given]
+
+    def judged(
+        self,
+        session: str,
+        after: str,
+        *,
+        wait_ms: float,
+        timeout_seconds: float,
+        on_open: Callable[[socket.socket], None],
+    ) -> tuple[bool, list[Any]]:
+        """Ask whether a span was judged, and for what waits then; nothing counts as claimed.
+
+        Args:
+            session: Whose.
+            after: The span: `<trace id>-<span id>` in hexadecimal.
+            wait_ms: How long the service may wait for it, at most 1000.
+            timeout_seconds: No single wait for the service takes longer.
+            on_open: Called with the socket, before an answer is waited for.
+
+        Returns:
+            Whether it was, and what is to be read `as_correction`.
+
+        Raises:
+            OSError: There was no answer.
+            http.client.HTTPException: It was none that HTTP knows.
+            InputError: It was none of this service.
+        """
+        query = f"after={after}&barrier_ms={wait_ms:.3f}"
+        given, found = self._get(session, query, timeout_seconds, on_open)
+        return given.get("judged") is True, found
 
     def acknowledge(self, session: str, stage: str, ids: list[str]) -> bool:
         """Tell that corrections were leased or claimed; false if it is to be told again."""
@@ -118,6 +141,31 @@ class FeedbackApi:
             return False
         return answer.status not in _BUSY and answer.status < _SERVER_ERROR
 
+    def _get(
+        self,
+        session: str,
+        query: str,
+        timeout_seconds: float,
+        on_open: Callable[[socket.socket], None] | None = None,
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Return an answer, and the corrections in it."""
+        connection = self._address.connection(timeout_seconds)
+        headers = {"User-Agent": web.AGENT, **self._headers}
+        with contextlib.closing(connection):
+            connection.connect()
+            if on_open is not None:
+                on_open(connection.sock)
+            connection.request("GET", f"{self._path(session)}?{query}", headers=headers)
+            answer = connection.getresponse()
+            body = answer.read(event_stream.MAX_EVENT_BYTES)
+        if answer.status != _OK:
+            raise InputError(f"{self}: answered {answer.status}")
+        try:
+            given = orjson.loads(body)
+            return given, list(given["corrections"])
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError(f"{self}: {type(error).__name__}: {error}") from None
+
     def _path(self, session: str) -> str:
         return f"{self._address.path}/v1/feedback/{quote(session, safe='')}"
 
@@ -131,9 +179,11 @@ class Stream:
         take: Called with each correction, on the thread.
         silence_seconds: After which the stream counts as broken.
         backoff: Returns the seconds to wait before the next try, by how many failed.
+        on_sign: Called with each sign of the service, on the thread.
+        on_break: Called when the stream breaks or is refused, likewise.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it is made in one place
         self,
         api: FeedbackApi,
         session: str,
@@ -141,12 +191,16 @@ class Stream:
         *,
         silence_seconds: float,
         backoff: Callable[[int], float],
+        on_sign: Callable[[], None] = _nothing,
+        on_break: Callable[[], None] = _nothing,
     ) -> None:
         self._api = api
         self._session = session
         self._take = take
         self._silence_seconds = silence_seconds
         self._backoff = backoff
+        self._on_sign = on_sign
+        self._on_break = on_break
         self._last_id = ""
         self._failures = 0
         self._socket: socket.socket | None = None
@@ -175,6 +229,7 @@ class Stream:
         except FAILURES as error:
             self._note(str(error) or type(error).__name__)
         self._failures += 1
+        self._on_break()
         return max(asked, self._backoff(self._failures))
 
     def _read(self) -> float:
@@ -201,7 +256,13 @@ class Stream:
             raise ConnectionAbortedError("closing")
 
     def _follow(self, answer: http.client.HTTPResponse) -> None:
-        for event in event_stream.events(answer.readline, last_id=self._last_id):
+        def readline(most: int) -> bytes:
+            line = answer.readline(most)
+            if line:
+                self._on_sign()
+            return line
+
+        for event in event_stream.events(readline, last_id=self._last_id):
             self._failures = 0
             if event.name == "correction":
                 try:

@@ -38,6 +38,7 @@ class Address:
             raise ConfigError(f"{setting} must be http://… or https://…, got {shown!r}…")
         if parts.username is not None or parts.password is not None:
             raise ConfigError(f"{setting} must hold no user and password: give a token")
+        self._context: ssl.SSLContext | None = None
         self._is_secure = parts.scheme == "https"
         self._host = parts.hostname
         self._port = port
@@ -50,11 +51,13 @@ class Address:
     def connection(self, timeout_seconds: float) -> http.client.HTTPConnection:
         """Return a connection that is not open yet; no single wait on it takes longer."""
         if self._is_secure:
+            if self._context is None:  # it takes tens of milliseconds to read all authorities
+                self._context = ssl.create_default_context()
             return http.client.HTTPSConnection(
                 self._host,
                 self._port,
                 timeout=timeout_seconds,
-                context=ssl.create_default_context(),
+                context=self._context,
             )
         return http.client.HTTPConnection(self._host, self._port, timeout=timeout_seconds)
 

@@ -5,7 +5,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
@@ -49,12 +49,14 @@ def letter(correction, seq):
 class Service:
     """A fleet service's feedback API, and a webhook's receiver, on a real socket.
 
-    `status` other than 200 is answered to everything; while `hangs`, nothing is answered.
+    `status` other than 200 is answered to everything; while `hangs`, nothing is answered, and
+    streams are silent. `questions` are those asked with a span; it is judged if `judges`.
     """
 
     def __init__(self):
         self.changed = threading.Condition()
         self.letters, self.acks, self.posts, self.asked = [], [], [], []
+        self.questions, self.judges = [], True
         self.status, self.headers, self.hangs = 200, {}, False
         self.open_streams, self.cut_off, self.closed = 0, 0, False
         self._server: Any = None
@@ -119,6 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         peer, path = self.peer, urlsplit(self.path)
         with peer.changed:
             peer.asked.append((path.path, dict(self.headers)))
+            if "after=" in path.query:
+                peer.questions.append(dict(parse_qsl(path.query)))
             peer.changed.notify_all()
         if self._is_refused():
             return
@@ -127,19 +131,19 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers["Accept"] != "text/event-stream":
             if "claim=1" in path.query:
                 peer.change(letters=[one for one in peer.letters if one not in waiting])
-            self._answer(200, {"mode": "feedback", "corrections": waiting})
+            judged = {"judged": peer.judges} if "after=" in path.query else {}
+            self._answer(200, {"mode": "feedback", "corrections": waiting} | judged)
             return
         self._stream(session)
 
     def do_POST(self):
         peer = self.peer
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        refused = self._is_refused()
         with peer.changed:
             told = (self.path, json.loads(body), dict(self.headers))
             (peer.acks if self.path.endswith("/ack") else peer.posts).append(told)
             peer.changed.notify_all()
-        if not refused:
+        if not self._is_refused():
             self._answer(200, {})
 
     def _is_refused(self):
@@ -183,6 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             while peer.cut_off == cuts and not peer.closed:
                 with peer.changed:
+                    peer.changed.wait_for(lambda: not peer.hangs or peer.closed, SECONDS)
                     fresh = news()
                 for one in fresh:
                     data = json.dumps(one)
@@ -193,8 +198,9 @@ class _Handler(BaseHTTPRequestHandler):
                     quiet = not peer.changed.wait_for(
                         lambda: news() or peer.closed or peer.cut_off != cuts, 0.05
                     )
-                if quiet:
-                    self.wfile.write(b": alive\n\n")
+                with peer.changed:
+                    if quiet and not peer.hangs:
+                        self.wfile.write(b": alive\n\n")
         except OSError:
             pass
         finally:

@@ -11,9 +11,9 @@ from otel_watchdog.testing import correction, reraise
 class Watched:
     """A watchdog in whose trace an agent works."""
 
-    def __init__(self):
+    def __init__(self, *channels):
         config = WatchdogConfig(mode=Mode.ENFORCE)
-        self.watchdog = WatchdogSpanProcessor(config=config, on_error=reraise)
+        self.watchdog = WatchdogSpanProcessor(config=config, channels=channels, on_error=reraise)
         self.delivery = Delivery(self.watchdog, withdraw_tools=True)
         provider = TracerProvider(shutdown_on_exit=False)
         provider.add_span_processor(self.watchdog)
@@ -36,6 +36,27 @@ class Watched:
         sent = correction(session=session, mode=Mode.ENFORCE, **facts)
         self.watchdog.mailbox.send(sent)
         return sent
+
+
+class Late:
+    """A channel that has to be waited for: it brings a cap of two turns."""
+
+    name, barrier_ms = "late", 5
+
+    def connect(self, mailbox):
+        self._mailbox = mailbox
+
+    def note(self, session, ended):
+        """Know already."""
+
+    def catch_up(self, session):
+        self._mailbox.send(correction(session=session, mode=Mode.ENFORCE, max_turns=2))
+
+    def send(self, one):
+        """Have it in the mailbox already."""
+
+    def close(self):
+        """Hold nothing."""
 
 
 def fail(_):
@@ -145,6 +166,18 @@ def test_a_turn_past_the_cap_is_halted(watched):
     assert allowed.halt is None
     assert (raised.value.turn, raised.value.correction_id) == (4, sent.id)
     assert raised.value.reason == sent.finding.reason
+
+
+def test_a_cap_that_is_waited_for_binds_at_once():
+    """A channel brings it at the start of the turn that it forbids."""
+    watched = Watched(Late())
+    with watched.agent("a"):
+        watched.chat()
+
+        refused = watched.delivery.begin("r", number=3)
+
+    assert refused.halt is not None
+    assert refused.texts() == []
 
 
 def test_a_new_run_is_not_halted_by_the_cap_before(watched):

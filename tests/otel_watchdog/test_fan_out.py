@@ -10,6 +10,7 @@ from otel_watchdog import (
     WatchdogSpanProcessor,
 )
 from otel_watchdog.channels import SignalFile
+from otel_watchdog.channels.base import Ended
 from otel_watchdog.fan_out import MAX_PLUGIN_ERRORS, FanOut
 from otel_watchdog.testing import correction, reraise
 from otel_watchdog.transport import signal_files
@@ -45,6 +46,24 @@ class Whole(Plain):
 
     def observe(self, observation):
         self.told.append(observation)
+
+
+class Awaited(Plain):
+    """A channel that a turn's start may wait for."""
+
+    name = "awaited"
+
+    def __init__(self, *, barrier_ms, broken=False):
+        super().__init__()
+        self.barrier_ms, self.fails = barrier_ms, broken
+
+    def note(self, session, ended):
+        self.told.append((session, ended))
+
+    def catch_up(self, session):
+        self.told.append(f"asked for {session}")
+        if self.fails:
+            raise RuntimeError("planted")
 
 
 @pytest.fixture
@@ -84,6 +103,35 @@ def test_a_mailbox_that_is_given_is_the_one(errors):
     mailbox = InProcess()
 
     assert fan_out([Plain(), mailbox], errors).mailbox is mailbox
+
+
+def test_one_that_is_awaited_is_told_of_spans_and_asked_before_a_look_up(errors):
+    """Once for each session; one without a barrier is neither."""
+    awaited, other = Awaited(barrier_ms=5), Awaited(barrier_ms=0)
+    together = fan_out([awaited, other], errors)
+    ended = Ended(1, 2, print)
+    started = RunStarted("s", "r")
+
+    together.note([started, RunStarted("t", "r"), started], ended)
+    together.mailbox.lease("s")
+
+    assert together.is_awaited
+    assert sorted(awaited.told[:2]) == [("s", ended), ("t", ended)]
+    assert awaited.told[2:] == ["asked for s"]
+    assert other.told == []
+
+
+def test_one_that_is_awaited_and_fails_is_switched_off(errors):
+    """A look-up goes on without it."""
+    awaited = Awaited(barrier_ms=5, broken=True)
+    together = fan_out([awaited], errors)
+    together.send(correction(id="a"))
+
+    leased = [together.mailbox.lease("s") for _ in range(5)]
+
+    assert [[one.id for one in each] for each in leased] == [["a"], [], [], [], []]
+    assert errors == [("awaited", "planted")] * MAX_PLUGIN_ERRORS
+    assert not together.is_awaited
 
 
 def test_one_that_fails_is_switched_off_and_the_rest_goes_on(errors):

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
 from otel_watchdog import (
     Mode,
     Profile,
@@ -9,6 +13,7 @@ from otel_watchdog import (
     WatchdogConfig,
     current,
 )
+from otel_watchdog.sampling import RecordAll
 from tests.otel_watchdog.traced_agent import Traced, loop
 
 
@@ -107,6 +112,60 @@ def test_the_correction_waits_in_the_mailbox_of_its_session():
     assert [c.span_name for c in first] == ["watchdog-nudge-turn-5"]
     assert first[0].message.startswith("[watchdog]")
     assert traced.lease() == ()
+
+
+class Awaited:
+    """A channel that is told of spans."""
+
+    name, barrier_ms = "awaited", 5
+
+    def __init__(self):
+        self.noted = []
+
+    def note(self, session, ended):
+        self.noted.append((session, ended))
+
+    def catch_up(self, session):
+        """Have nothing to bring."""
+
+    def send(self, one):
+        """Have nowhere to send it."""
+
+    def close(self):
+        """Hold nothing."""
+
+
+def test_who_waits_for_a_judgement_is_told_of_each_span_of_an_agent():
+    """With the ids that are exported, and what has the exporters send what waits."""
+    channel = Awaited()
+    traced = Traced(channels=[channel])
+    batch = BatchSpanProcessor(sent := InMemorySpanExporter(), schedule_delay_millis=3_600_000)
+    traced.provider.add_span_processor(batch)
+
+    with traced.run():
+        traced.turn()
+        (tool,) = (s for s in traced.exporter.get_finished_spans() if s.name == "execute_tool read")
+        waiting = sent.get_finished_spans()
+        session, last = channel.noted[-1]
+        last.flush(1000)
+        flushed = sent.get_finished_spans()
+    traced.provider.shutdown()
+
+    assert session == traced.watchdog.find_session("c", "fixer")
+    assert (last.trace_id, last.span_id) == (tool.context.trace_id, tool.context.span_id)
+    assert waiting == ()
+    assert tool in flushed
+
+
+def test_who_waits_for_a_judgement_is_not_told_of_what_is_not_exported():
+    """It would wait in vain."""
+    channel = Awaited()
+    traced = Traced(channels=[channel], sampler=RecordAll(ALWAYS_OFF))
+
+    loop(traced)
+
+    assert channel.noted == []
+    assert len(traced.lease()) == 1
 
 
 def test_observe_records_and_delivers_nothing():

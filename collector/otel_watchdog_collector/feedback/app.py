@@ -122,19 +122,20 @@ class FeedbackApp:
             key: values[-1]
             for key, values in parse_qs(scope["query_string"].decode("latin-1")).items()
         }
-        await self._wait_for_judgement(client.tenant, asked)
+        judged = await self._wait_for_judgement(client.tenant, asked)
         agent = asked.get("agent")
         if b"text/event-stream" in headers.get(b"accept", b""):
             last = headers.get(b"last-event-id", b"0").decode("latin-1") or "0"
             after = int(last) if last.isascii() and last.isdigit() else 0
             await self._stream(send, receive, (client.tenant, name, agent), after)
             return
-        await self._once(client.tenant, name, agent, asked, send)
+        answer = await self._once(client.tenant, name, agent, asked)
+        await _send_json(send, 200, answer | judged, _HEADERS)
 
     async def _once(
-        self, tenant: str, name: str, agent: str | None, asked: dict[str, str], send: Send
-    ) -> None:
-        """Answer with what waits, now or as soon as something does."""
+        self, tenant: str, name: str, agent: str | None, asked: dict[str, str]
+    ) -> dict[str, Any]:
+        """Return what waits, now or as soon as something does."""
         seconds = _number(asked, "wait", self._config.max_wait_seconds)
         letters = self._post.waiting(tenant, name, agent)
         if not letters and seconds:
@@ -150,15 +151,10 @@ class FeedbackApp:
                     letters = self._post.waiting(tenant, name, agent)
         if letters and asked.get("claim") in {"1", "true"}:
             await self._post.settle(tenant, Kind.CLAIM, [letter.id for letter in letters])
-        await _send_json(
-            send,
-            200,
-            {
-                "mode": self._post.mode(tenant).label,
-                "corrections": [document(letter) for letter in letters],
-            },
-            _HEADERS,
-        )
+        return {
+            "mode": self._post.mode(tenant).label,
+            "corrections": [document(letter) for letter in letters],
+        }
 
     async def _stream(
         self, send: Send, receive: Receive, who: tuple[str, str, str | None], after: int
@@ -188,19 +184,21 @@ class FeedbackApp:
             raise _Refused(400, f"ids: at most {MAX_IDS} texts")
         await _send_json(send, 200, await self._post.settle(tenant, kind, ids), _HEADERS)
 
-    async def _wait_for_judgement(self, tenant: str, asked: dict[str, str]) -> None:
-        """Wait until the service has judged the agent's last span, if it asks for that."""
+    async def _wait_for_judgement(self, tenant: str, asked: dict[str, str]) -> dict[str, bool]:
+        """Wait until the agent's last span was judged, if it asks for that; say whether it was."""
         given = asked.get("after")
         if given is None:
-            return
+            return {}
         trace, _, own = given.partition("-")
         try:
             span = int(trace, 16) ^ int(own, 16)
         except ValueError:
             raise _Refused(400, "after: <trace id>-<span id> in hexadecimal") from None
         milliseconds = _number(asked, "barrier_ms", MAX_BARRIER_MS)
-        if milliseconds and not self._post.is_judged(tenant, span):
+        is_off = self._post.mode(tenant) is Mode.OFF  # nothing is judged
+        if milliseconds and not is_off and not self._post.is_judged(tenant, span):
             await self._hub.judged(tenant, span, milliseconds / 1000)
+        return {"judged": self._post.is_judged(tenant, span)}
 
 
 def _number(asked: dict[str, str], name: str, most: float) -> float:

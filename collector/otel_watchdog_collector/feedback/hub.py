@@ -21,7 +21,7 @@ class Hub:
     def __init__(self, max_waiting: int) -> None:
         self._max_waiting = max_waiting
         self._by_name: dict[tuple[str, str], set[Callable[[], None]]] = {}
-        self._by_span: dict[tuple[str, int], asyncio.Event] = {}
+        self._by_span: dict[tuple[str, int], set[asyncio.Event]] = {}
         self._waiting = 0
         self._closing = False
 
@@ -66,21 +66,24 @@ class Hub:
         key = (tenant, span_id)
         if len(self._by_span) >= self._max_waiting:
             return
-        event = self._by_span.setdefault(key, asyncio.Event())
+        event = asyncio.Event()
+        events = self._by_span.setdefault(key, set())
+        events.add(event)
         try:
             async with asyncio.timeout(seconds):
                 await event.wait()
         except TimeoutError:
             pass
         finally:
-            self._by_span.pop(key, None)
+            events.discard(event)
+            if not events:
+                self._by_span.pop(key, None)
 
     def note_judged(self, tenant: str, span_ids: Iterable[int]) -> None:
         """Wake who waits for the judgement of one of these spans."""
         if self._by_span:
             for span_id in span_ids:
-                event = self._by_span.get((tenant, span_id))
-                if event is not None:
+                for event in self._by_span.get((tenant, span_id), ()):
                     event.set()
 
     def close(self) -> None:
@@ -89,5 +92,6 @@ class Hub:
         for wakes in self._by_name.values():
             for wake in wakes:
                 wake()
-        for event in self._by_span.values():
-            event.set()
+        for events in self._by_span.values():
+            for event in events:
+                event.set()

@@ -197,6 +197,9 @@ def test_nothing_listens_before_it_is_connected(service):
         ("http://x", {"max_sessions": 0}),
         ("http://x", {"silence_seconds": 0}),
         ("http://x", {"min_backoff_seconds": 31}),
+        ("http://x", {"barrier_ms": -1}),
+        ("http://x", {"barrier_ms": 1001}),
+        ("http://x", {"barrier_ms": float("nan")}),
         ("http://x", {"token": "a\nb"}),
     ],
 )

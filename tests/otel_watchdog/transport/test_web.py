@@ -48,6 +48,15 @@ def test_refuses_what_is_no_address(url):
         web.Address(url, setting="url")
 
 
+def test_authorities_are_read_once():
+    """That takes longer than a near service does to answer."""
+    address = web.Address("https://host", setting="url")
+
+    first, second = (address.connection(1)._context for _ in range(2))  # type: ignore[attr-defined] # typeshed knows it not
+
+    assert first is second
+
+
 def test_posts_json_and_reads_the_answer(service):
     """With who asks."""
     address = web.Address(service.url, setting="url")

@@ -1,5 +1,6 @@
 """The feedback API over real sockets: one-shot, long poll, stream, acknowledgement, barrier."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -8,6 +9,8 @@ import threading
 import time
 
 import pytest
+
+from otel_watchdog_collector.feedback.hub import Hub
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 
@@ -209,6 +212,49 @@ def test_the_barrier_waits_for_the_judgement_of_a_span(serve, agent_spans):
 
     assert [one["turn"] for one in found] == [6]
     assert corrections(running, after=after, barrier_ms="1000") == found
+
+
+def test_the_barrier_says_whether_the_span_was_judged(serve, agent_spans):
+    """Only who asks is told; a span that never comes is not."""
+    running = serve()
+    made = agent_spans.request(turns=range(1, 3))
+    last = made.resource_spans[0].scope_spans[0].spans[-1]
+    send(running, made)
+
+    answers = [
+        running.client.get("/v1/feedback/conv", params=asked).json().get("judged")
+        for asked in (
+            {},
+            {"after": f"{last.trace_id.hex()}-{last.span_id.hex()}"},
+            {"after": f"{last.trace_id.hex()}-ff", "barrier_ms": "1"},
+        )
+    ]
+
+    assert answers == [None, True, False]
+
+
+def test_where_nothing_is_judged_nothing_is_waited_for(serve, monkeypatch):
+    """In mode off an agent is not held back for what will not come."""
+    running = serve(mode="off")
+    monkeypatch.setattr(running.service._hub, "judged", None)
+
+    answer = running.client.get("/v1/feedback/conv", params={"after": "1-2", "barrier_ms": "1000"})
+
+    assert answer.json() == {"mode": "off", "corrections": [], "judged": False}
+
+
+def test_one_that_gives_up_leaves_the_others_waiting():
+    """For the same span, with more patience."""
+
+    async def wait_for_one_span():
+        hub = Hub(9)
+        patient = asyncio.create_task(hub.judged("t", 1, 3600))
+        await hub.judged("t", 1, 0.001)
+        hub.note_judged("t", [1])
+        async with asyncio.timeout(10):
+            await patient
+
+    asyncio.run(wait_for_one_span())
 
 
 def test_in_mode_observe_nothing_is_handed_out(serve, agent_spans):

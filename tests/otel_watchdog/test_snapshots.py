@@ -143,5 +143,5 @@ def test_one_of_another_version_is_refused(monkeypatch):
     body = freeze(first, sessions)
     monkeypatch.undo()
 
-    with pytest.raises(InputError, match=r"a snapshot of \(2, '0\.0\.0'\)"):
+    with pytest.raises(InputError, match=r"a snapshot of \(3, '0\.0\.0'\)"):
         thaw(body, second, others)

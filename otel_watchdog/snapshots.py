@@ -54,10 +54,8 @@ def write(
         "sessions": residence._sessions,  # noqa: SLF001
         "beside": beside,
     }
-    pickler = pickle.Pickler(file, protocol=5)
     for piece in (head, *teams, rest):
-        pickler.dump(piece)
-        pickler.clear_memo()
+        pickle.dump(piece, file, protocol=5)
 
 
 def _teams(known: Mapping[str, Memory]) -> Collection[Mapping[str, Memory]]:

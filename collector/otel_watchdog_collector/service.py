@@ -22,6 +22,7 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
+from otel_watchdog_collector.probed import Probed
 from otel_watchdog_collector.receivers import Door, OtlpHttpApp, run
 from otel_watchdog_collector.site import Asgi, Site
 from otel_watchdog_collector.stores import Store, open_store
@@ -113,11 +114,14 @@ class Service:
         )
         self._loaded = loaded
         self._access = access
-        self._site = Site(
+        site = Site(
             OtlpHttpApp(door),
             feedback.FeedbackApp(post, self._hub, access=access, config=config, meters=self.meters),
             make_api=self._make_api,
             make_pages=self._make_pages,
+        )
+        self._site = Probed(
+            site, access=access, meters=self.meters, is_ready=lambda: self.intake.is_writable
         )
         self._door = door
         self._grpc: GrpcReceiver | None = None

@@ -121,9 +121,9 @@ def measure(pid, port, bodies, given):
     """
     door = "without gRPC" if given.without_grpc else "with gRPC"
     threading.Event().wait(1)  # it has started, and settles
-    say(f"at rest  {resident_mib(pid):.0f} MiB {door}")
+    say(f"at rest  {resident_mib(pid):.1f} MiB {door}")
     urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz").close()
-    say(f"probed   {resident_mib(pid):.0f} MiB")
+    say(f"probed   {resident_mib(pid):.1f} MiB")
     post(port, bodies[:WARM_SESSIONS])
     before = resident_mib(pid)
     post(port, bodies[WARM_SESSIONS:])

@@ -74,7 +74,6 @@ class Exchange:
         "_values",
         "_words",
         "arguments",
-        "auth",
         "batch",
         "digest",
         "effect",
@@ -97,9 +96,11 @@ class Exchange:
         "news",
         "number",
         "outcome",
+        "pair",
         "raw",
         "signature",
         "text",
+        "time",
         "tool",
         "trouble",
     )
@@ -124,6 +125,10 @@ class Exchange:
     """Digest of the whole result as it came; `None` if not captured."""
     digest: int | None
     """The same for two results that differ in volatile tokens alone; `None` if not captured."""
+    pair: tuple[str, int] | None
+    """Identity and digest: what was asked, what came of it; `None` where one is not known."""
+    time: float | None
+    """When the call was made, in seconds; `None` where the trace does not say."""
     outcome: ToolOutcome
     """Also read from what the result says."""
     error: str | None
@@ -162,6 +167,10 @@ class Exchange:
     """Rises with every message of a user alone."""
     news: int
     """How many results the session had never seen before, this one included."""
+
+    def condense(self) -> None:
+        """Forget what can be worked out again: the call is none of the latest any more."""
+        self._lines = self._values = self._words = None
 
     @property
     def values(self) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from otel_watchdog.evidence.likeness import values_of, words_of
 from otel_watchdog.model import ToolOutcome
 
@@ -70,10 +72,10 @@ class Exchange:
     """
 
     __slots__ = (
+        "_arguments",
         "_lines",
         "_values",
         "_words",
-        "arguments",
         "batch",
         "digest",
         "effect",
@@ -117,8 +119,8 @@ class Exchange:
     """Which finished call of the session it is, from 1; thinking and waiting count, too."""
     identity: str | None
     """Tool and arguments in one spelling; `None` where the arguments were not captured."""
-    arguments: Mapping[str, Any] | None
-    """As a JSON object; `None` where they are none or were not captured."""
+    _arguments: Mapping[str, Any] | str | None
+    """As JSON, once they are hardly asked for."""
     text: str
     """The result without request ids and clocks around it, cut in its middle if long."""
     raw: int | None
@@ -169,8 +171,24 @@ class Exchange:
     """How many results the session had never seen before, this one included."""
 
     def condense(self) -> None:
-        """Forget what can be worked out again: the call is none of the latest any more."""
+        """Keep what can be worked out again in little room: the call is none of the latest."""
         self._lines = self._values = self._words = None
+        if self._arguments is not None and not isinstance(self._arguments, str):
+            # What `dumps` returns stands where there was room for more, which is lost between them.
+            self._arguments = orjson.dumps(self._arguments).decode()
+
+    @property
+    def arguments(self) -> Mapping[str, Any] | None:
+        """As a JSON object; `None` where they are none or were not captured."""
+        kept = self._arguments
+        if isinstance(kept, str):
+            found: Mapping[str, Any] = orjson.loads(kept)
+            return found
+        return kept
+
+    @arguments.setter
+    def arguments(self, arguments: Mapping[str, Any] | None) -> None:
+        self._arguments = arguments
 
     @property
     def values(self) -> list[str]:

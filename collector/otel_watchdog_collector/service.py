@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -214,6 +215,8 @@ class Service:
         config = self._config
         if config.grpc_port < 0:
             return
+        # Who is called looks up no names: gRPC's own resolver would take a third of a MiB.
+        os.environ.setdefault("GRPC_DNS_RESOLVER", "native")
         from otel_watchdog_collector.receivers.otlp_grpc import (  # noqa: PLC0415 - ten MiB
             GrpcReceiver,
         )

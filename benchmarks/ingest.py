@@ -170,12 +170,12 @@ def children(pid):
     return [int(child) for thread in threads for child in thread.read_text("utf-8").split()]
 
 
-def start(folder, workers=1, mode="observe"):
-    """Start a service; return it and its port."""
+def start(folder, workers=1, mode="observe", *, grpc=False):
+    """Start a service, with gRPC or without; return it and its port for HTTP."""
     service = subprocess.Popen(  # noqa: S603 - our own command
         [
             *(sys.executable, "-m", "otel_watchdog_collector", "serve"),
-            *("--http-port", "0", "--grpc-port", "-1", "--mode", mode),
+            *("--http-port", "0", "--grpc-port", "0" if grpc else "-1", "--mode", mode),
             *("--store", f"sqlite:{folder}/watchdog.db"),
         ],
         stderr=subprocess.PIPE,

@@ -129,7 +129,9 @@ class Watchdog:
         if session.responses.open:
             self._tell(session, session.responses.observe(observation, progress))
         found: list[Finding] | None = None
-        for detector in session.watching.get(kind, ()):
+        detectors = session.detectors
+        for place in session.watching.get(kind, ()):
+            detector = detectors[place]
             try:
                 finding = detector.observe(observation, progress)
             except Exception as error:  # noqa: BLE001 - a plug-in may raise anything

@@ -1,7 +1,9 @@
 """What the engine keeps for one session; plain state, so that it can be frozen and thawed."""
 
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from otel_watchdog.detectors import Detector
 from otel_watchdog.model import Correction, Mode, Observation
@@ -78,13 +80,21 @@ class Memory:
         """Of mode `observe`, until the next turn begins: nobody else will claim it."""
         self.now: float | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but what follows from the detectors."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "watching"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Be what `__getstate__` described."""
+        for name, value in state.items():
+            setattr(self, name, value)
+        self.watch(self.detectors)
+
     def watch(self, detectors: list[Detector]) -> None:
         """Judge by these detectors from now on, each shown what it watches."""
         self.detectors = detectors
-        self.watching: dict[type[Observation], list[Detector]] = {}
-        for detector in detectors:
-            for kind in detector.watches:
-                self.watching.setdefault(kind, []).append(detector)
+        self.watching = _places(tuple(detector.watches for detector in detectors))
+        """Places of the detectors that watch a kind of observation; sessions share it."""
 
     def switch_off(self, name: str) -> None:
         """Judge without the detector of this name."""
@@ -148,6 +158,18 @@ class Memory:
             for detector in self.detectors
             if any(need in missing for need in detector.needs)
         }
+
+
+@lru_cache(maxsize=64)
+def _places(
+    watched: tuple[tuple[type[Observation], ...], ...],
+) -> Mapping[type[Observation], Sequence[int]]:
+    """Return who watches each kind, by place, given the kinds that each watches."""
+    found: dict[type[Observation], list[int]] = {}
+    for place, kinds in enumerate(watched):
+        for kind in kinds:
+            found.setdefault(kind, []).append(place)
+    return found
 
 
 def _missing(progress: Progress) -> dict[str, str]:

@@ -5,8 +5,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from otel_watchdog.errors import ConfigError
 
 MAX_DEPTH: Final = 20
@@ -25,6 +23,8 @@ def read(path: Path) -> tuple[dict[str, Any], Lines]:
     Raises:
         ConfigError: It cannot be read, is no mapping, or gives a key twice.
     """
+    import yaml  # noqa: PLC0415 - a MiB, and milliseconds, for those who have no file
+
     try:
         text = path.read_text("utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -43,7 +43,7 @@ def read(path: Path) -> tuple[dict[str, Any], Lines]:
 def _walk(path: Path, node: Any, at: tuple[str, ...], lines: Lines) -> None:
     if len(at) > MAX_DEPTH:
         raise ConfigError(f"{path}: line {node.start_mark.line + 1}: nested too deeply")
-    if isinstance(node, yaml.MappingNode):
+    if getattr(node, "id", None) == "mapping":
         for key, value in node.value:
             here = (*at, str(key.value))
             if here in lines:
@@ -53,7 +53,7 @@ def _walk(path: Path, node: Any, at: tuple[str, ...], lines: Lines) -> None:
                 )
             lines[here] = key.start_mark.line + 1
             _walk(path, value, here, lines)
-    elif isinstance(node, yaml.SequenceNode):
+    elif getattr(node, "id", None) == "sequence":
         for index, item in enumerate(node.value):
             lines[(*at, str(index))] = item.start_mark.line + 1
             _walk(path, item, (*at, str(index)), lines)

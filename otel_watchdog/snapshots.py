@@ -1,21 +1,23 @@
 """The state of a watchdog and its sessions as bytes, so that it goes on after a restart.
 
-Read back is only what these bytes may hold: plain values and the watchdog's own classes. Whoever
-can write them can still make the watchdog believe anything, so keep them where the settings are.
+Written and read piece by piece: the sessions of one team, then those of the next. Read back is only
+what these bytes may hold: plain values and the watchdog's own classes. Whoever can write them can
+still make the watchdog believe anything, so keep them where the settings are.
 """
 
 import io
 import pickle
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Any, Final
 
 from otel_watchdog.engine import Watchdog
 from otel_watchdog.errors import InputError
+from otel_watchdog.memory import Memory
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.version import VERSION
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _PLAIN: Final = frozenset({("collections", "OrderedDict"), ("collections", "deque")})
 
 
@@ -25,17 +27,43 @@ def freeze(watchdog: Watchdog, sessions: Sessions, beside: object = None) -> byt
     Args:
         watchdog: Whose evidence, ladders and pending corrections.
         sessions: Whose turns and runs.
-        beside: Kept along; what it shares with the others stays shared.
+        beside: Kept along, in a piece of its own.
+    """
+    file = io.BytesIO()
+    write(file, watchdog, sessions, beside)
+    return file.getvalue()
+
+
+def write(
+    file: io.BufferedIOBase, watchdog: Watchdog, sessions: Sessions, beside: object = None
+) -> None:
+    """Write what `freeze` returns; beside it, this takes no more memory than a team's sessions.
+
+    Args:
+        file: Where to.
+        watchdog: As above.
+        sessions: As above.
+        beside: As above.
     """
     residence = sessions._residence  # noqa: SLF001 - written and read back in this place alone
-    state = {
-        "format": (_FORMAT, VERSION),
-        "engine": watchdog._sessions,  # noqa: SLF001
+    known = watchdog._sessions  # noqa: SLF001
+    teams = _teams(known)
+    head = {"format": (_FORMAT, VERSION), "order": list(known), "teams": len(teams)}
+    rest = {
         "runs": residence._runs,  # noqa: SLF001
         "sessions": residence._sessions,  # noqa: SLF001
         "beside": beside,
     }
-    return pickle.dumps(state, protocol=5)
+    for piece in (head, *teams, rest):
+        pickle.dump(piece, file, protocol=5)
+
+
+def _teams(known: Mapping[str, Memory]) -> Collection[Mapping[str, Memory]]:
+    """Return the sessions of each team, which see each other; one of no team is alone."""
+    teams: dict[int, dict[str, Memory]] = {}
+    for key, memory in known.items():
+        teams.setdefault(id(memory.progress.team or memory), {})[key] = memory
+    return teams.values()
 
 
 def thaw(
@@ -52,31 +80,61 @@ def thaw(
     Raises:
         InputError: The bytes are damaged, of another version, or hold what they may not.
     """
+    return read(io.BytesIO(body), watchdog, sessions, modules=modules)
+
+
+def read(
+    file: io.BufferedIOBase,
+    watchdog: Watchdog,
+    sessions: Sessions,
+    *,
+    modules: Collection[str] = (),
+) -> Any:
+    """Put back what `write` wrote; see `thaw`.
+
+    Args:
+        file: Where from; all of it is read before anything is put back.
+        watchdog: As above.
+        sessions: As above.
+        modules: As above.
+
+    Raises:
+        InputError: As above.
+    """
     own = [watchdog.outfit.policy, *watchdog.outfit.detectors]
     plugins = {type(plugin).__module__ for plugin in own}
+    allowed = plugins.union(modules)
+    known: dict[str, Memory] = {}
     try:
-        state = _Reader(io.BytesIO(body), plugins.union(modules)).load()
-        found = state["format"]
-        engine, runs, known = state["engine"], state["runs"], state["sessions"]
-        beside = state["beside"]
+        head = _Reader(file, allowed).load()
+        _check(head["format"])
+        for _ in range(head["teams"]):
+            known.update(_Reader(file, allowed).load())
+        engine = {key: known[key] for key in head["order"]}
+        rest = _Reader(file, allowed).load()
+        runs, residents, beside = rest["runs"], rest["sessions"], rest["beside"]
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - damaged bytes may raise anything
         raise InputError(
             f"a snapshot that cannot be read, damaged or of an earlier version: {error!r}"
         ) from None
-    if found != (_FORMAT, VERSION):
-        raise InputError(f"a snapshot of {found!r}, this is {(_FORMAT, VERSION)!r}")
     watchdog._sessions.update(engine)  # noqa: SLF001
     watchdog._teams.add(memory.progress.team for memory in engine.values())  # noqa: SLF001
-    sessions._residence.restore(runs, known)  # noqa: SLF001
+    sessions._residence.restore(runs, residents)  # noqa: SLF001
     return beside
+
+
+def _check(found: object) -> None:
+    """Raise what a snapshot of another version is refused with."""
+    if found != (_FORMAT, VERSION):
+        raise InputError(f"a snapshot of {found!r}, this is {(_FORMAT, VERSION)!r}")
 
 
 class _Reader(pickle.Unpickler):
     """Makes nothing but plain values and instances of known classes."""
 
-    def __init__(self, file: io.BytesIO, modules: Collection[str]) -> None:
+    def __init__(self, file: io.BufferedIOBase, modules: Collection[str]) -> None:
         super().__init__(file)
         self._modules = modules
 

@@ -1,6 +1,7 @@
 """`otel-watchdog-collector`: the service from the command line."""
 
 import asyncio
+import gc
 import logging
 import signal
 from pathlib import Path
@@ -63,6 +64,7 @@ def serve(  # noqa: PLR0913 - one for each flag
         )
         logging.getLogger("httpx").setLevel(logging.WARNING)
         asyncio.run(_serve(loaded))
+        gc.freeze()  # what is left ends with the process: looking through it takes seconds
     except (WatchdogError, OSError) as error:
         typer.echo(f"otel-watchdog-collector: {error}", err=True)
         raise typer.Exit(2) from None

@@ -12,6 +12,15 @@ READ: Final = "read"
 OPERATE: Final = "operate"
 ADMIN: Final = "admin"
 
+SECURITY: Final = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""Headers of every answer of the API; there is no CORS header: pages of other sites get nothing."""
+
 _MAY: Final = {
     INGEST: frozenset({INGEST}),
     READ: frozenset({READ}),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -243,6 +242,8 @@ def load(file: Path | str | None = None, flags: Mapping[str, Any] | None = None)
 
 
 def _read_file(path: Path) -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 - a MiB for those who have no file
+
     try:
         value = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

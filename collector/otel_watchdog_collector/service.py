@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ from otel_watchdog_collector.health import Sign
 from otel_watchdog_collector.limits import RateLimit
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake, Post
+from otel_watchdog_collector.probed import Probed
 from otel_watchdog_collector.receivers import Door, OtlpHttpApp, run
 from otel_watchdog_collector.site import Asgi, Site
 from otel_watchdog_collector.stores import Store, open_store
@@ -113,11 +115,14 @@ class Service:
         )
         self._loaded = loaded
         self._access = access
-        self._site = Site(
+        site = Site(
             OtlpHttpApp(door),
             feedback.FeedbackApp(post, self._hub, access=access, config=config, meters=self.meters),
             make_api=self._make_api,
             make_pages=self._make_pages,
+        )
+        self._site = Probed(
+            site, access=access, meters=self.meters, is_ready=lambda: self.intake.is_writable
         )
         self._door = door
         self._grpc: GrpcReceiver | None = None
@@ -210,6 +215,8 @@ class Service:
         config = self._config
         if config.grpc_port < 0:
             return
+        # Who is called looks up no names: gRPC's own resolver would take a third of a MiB.
+        os.environ.setdefault("GRPC_DNS_RESOLVER", "native")
         from otel_watchdog_collector.receivers.otlp_grpc import (  # noqa: PLC0415 - ten MiB
             GrpcReceiver,
         )

@@ -66,9 +66,9 @@ class KnownLines:
         self._memory_results = memory_results
         self._results = 0
         self._seen: dict[str, int] = {}
-        self._latest: list[list[str]] = []
-        """The lines of the results that are remembered."""
-        self._short: list[tuple[str, ...]] = []
+        self._latest: list[str] = []
+        """The results whose lines are remembered."""
+        self._short: list[str] = []
         self._asked: dict[str, Any] = {}
         self._length = 0
         self._epoch = 0
@@ -95,7 +95,7 @@ class KnownLines:
                 self._length += not exchange.in_batch
             else:
                 self._length = 0
-        self._keep(lines)
+        self._keep(exchange.text, lines)
         return self._finding(exchange) if self._length == self._threshold else None
 
     def restart(self) -> None:
@@ -113,23 +113,23 @@ class KnownLines:
         known = sum(map(len, distinct & seen.keys()))
         return known >= KNOWN_SHARE * sum(map(len, distinct))
 
-    def _keep(self, lines: list[str]) -> None:
+    def _keep(self, text: str, lines: list[str]) -> None:
         """Remember a result's lines, and forget those that only older results held."""
         seen, number = self._seen, self._results
         self._results = number + 1
         seen.update(dict.fromkeys(lines, number))
-        self._latest.append(lines)
+        self._latest.append(text)
         if len(self._latest) > self._memory_results:
             oldest = number - self._memory_results
-            for line in self._latest.pop(0):
+            for line in self._latest.pop(0).split("\n"):
                 if seen.get(line) == oldest:
                     del seen[line]
 
     def _is_known_word_by_word(self, exchange: Exchange) -> bool:
         """Say the same of a short result; the question must be alike, too."""
         words = frozenset(exchange.text.split())
-        seen = set[str]().union(*self._short)
-        add(self._short, tuple(words), MAX_SHORT)
+        seen = set[str]().union(*map(str.split, self._short))
+        add(self._short, exchange.text, MAX_SHORT)
         asked = self._asked.pop(exchange.tool, None)
         if len(self._asked) >= MAX_TOOLS:
             del self._asked[next(iter(self._asked))]

@@ -88,8 +88,7 @@ class ResultCycle:
             self._era = exchange.era
             keys.clear()
             polls.clear()
-        identity, digest = exchange.identity, exchange.digest
-        keys.append(None if identity is None or digest is None else (identity, digest))
+        keys.append(exchange.pair)
         polls.append(exchange.is_poll)
         self._fresh += 1
         if len(keys) > 2 * self._max_calls:

@@ -97,7 +97,7 @@ class UnchangedResult:
         exchange = progress.exchange
         if exchange is None or not exchange.is_known or exchange.is_idle:
             return None
-        key = (exchange.identity, exchange.digest)
+        key = exchange.pair
         self._row = (key, self._row[1] + 1 if self._row[0] == key else 1)
         far = self._far.add(key, exchange, exchange.epoch)
         if far.total == 1:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from otel_watchdog.evidence.likeness import values_of, words_of
 from otel_watchdog.model import ToolOutcome
 
@@ -70,11 +72,10 @@ class Exchange:
     """
 
     __slots__ = (
+        "_arguments",
         "_lines",
         "_values",
         "_words",
-        "arguments",
-        "auth",
         "batch",
         "digest",
         "effect",
@@ -97,9 +98,11 @@ class Exchange:
         "news",
         "number",
         "outcome",
+        "pair",
         "raw",
         "signature",
         "text",
+        "time",
         "tool",
         "trouble",
     )
@@ -116,14 +119,18 @@ class Exchange:
     """Which finished call of the session it is, from 1; thinking and waiting count, too."""
     identity: str | None
     """Tool and arguments in one spelling; `None` where the arguments were not captured."""
-    arguments: Mapping[str, Any] | None
-    """As a JSON object; `None` where they are none or were not captured."""
+    _arguments: Mapping[str, Any] | str | None
+    """As JSON, once they are hardly asked for."""
     text: str
     """The result without request ids and clocks around it, cut in its middle if long."""
     raw: int | None
     """Digest of the whole result as it came; `None` if not captured."""
     digest: int | None
     """The same for two results that differ in volatile tokens alone; `None` if not captured."""
+    pair: tuple[str, int] | None
+    """Identity and digest: what was asked, what came of it; `None` where one is not known."""
+    time: float | None
+    """When the call was made, in seconds; `None` where the trace does not say."""
     outcome: ToolOutcome
     """Also read from what the result says."""
     error: str | None
@@ -162,6 +169,26 @@ class Exchange:
     """Rises with every message of a user alone."""
     news: int
     """How many results the session had never seen before, this one included."""
+
+    def condense(self) -> None:
+        """Keep what can be worked out again in little room: the call is none of the latest."""
+        self._lines = self._values = self._words = None
+        if self._arguments is not None and not isinstance(self._arguments, str):
+            # What `dumps` returns stands where there was room for more, which is lost between them.
+            self._arguments = orjson.dumps(self._arguments).decode()
+
+    @property
+    def arguments(self) -> Mapping[str, Any] | None:
+        """As a JSON object; `None` where they are none or were not captured."""
+        kept = self._arguments
+        if isinstance(kept, str):
+            found: Mapping[str, Any] = orjson.loads(kept)
+            return found
+        return kept
+
+    @arguments.setter
+    def arguments(self, arguments: Mapping[str, Any] | None) -> None:
+        self._arguments = arguments
 
     @property
     def values(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable
+from sys import intern
 from typing import Final, NamedTuple, TypeVar
 
 import orjson
@@ -48,8 +49,6 @@ _ECHO_CHARS: Final = 4000
 _MIN_COMPARED: Final = 200
 _MAX_REWORDED: Final = 600
 """Two long texts that were read at different places are hardly the same but for a clock."""
-_NEVER: Final = (None, None)
-"""The last time of a call that was never made."""
 _BLANKS: Final = re.compile(r"(?:\s|\\n|\\t)+")
 
 
@@ -96,7 +95,7 @@ class Ledger:
         self._seen: dict[int, None] = {}
         self._changes: dict[str, None] = {}
         self._aliases: dict[int, int] = {}
-        self._by_call: dict[str, tuple[Exchange, float | None]] = {}
+        self._by_call: dict[str, Exchange] = {}
         self._by_tool: dict[str, Exchange] = {}
         self._lows: dict[str, int] = {}
         self._learned = LearnedMasks()
@@ -121,7 +120,7 @@ class Ledger:
         effect, is_poll, command = doing_of(tool, arguments)
         exchange = Exchange()
         exchange.number = self._number = self._number + 1
-        exchange.tool = tool
+        exchange.tool = tool = intern(tool) if type(tool) is str else tool
         exchange.key = key
         exchange.arguments = arguments
         exchange.identity = known = _identity(call, command) if is_known else None
@@ -130,31 +129,36 @@ class Ledger:
         exchange.is_poll = is_poll
         exchange.is_shell = command is not None
         exchange.batch = batch
+        exchange.time = time
         exchange.raw = raw
         self._read(exchange, answer)
-        last, before = self._by_call.pop(known, _NEVER) if known else _NEVER
-        exchange.last = last
+        exchange.last = last = self._by_call.pop(known, None) if known else None
+        before = None
         if last is not None:
             last.last = None
+            before = last.time
         exchange.gap = None if time is None or before is None else time - before
         exchange.digest = self._digest(exchange, last)
-        exchange.is_known = known is not None and exchange.digest is not None
+        digest = exchange.digest
+        exchange.pair = (known, digest) if known is not None and digest is not None else None
+        exchange.is_known = exchange.pair is not None
         if known:
-            _remember(self._by_call, known, (exchange, time), MAX_CALLS)
+            _remember(self._by_call, known, exchange, MAX_CALLS)
         previous = self.previous
         exchange.in_batch = previous is not None and previous.batch == batch
         self._judge(exchange, previous)
         if not is_idle:
             self.previous = exchange
             if exchange.text:
-                self._by_tool.pop(tool, None)
+                before_it = self._by_tool.pop(tool, None)
+                if before_it is not None:
+                    before_it.condense()
                 _remember(self._by_tool, tool, exchange, MAX_TOOLS)
         return exchange
 
     def latest(self, identity: str) -> Exchange | None:
         """Return the record of a call as it finished last; `None` if it is not remembered."""
-        found = self._by_call.get(identity)
-        return found[0] if found is not None else None
+        return self._by_call.get(identity)
 
     def _read(self, exchange: Exchange, answer: ToolResult) -> None:
         """Read the result."""

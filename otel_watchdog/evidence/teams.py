@@ -5,7 +5,6 @@ into one. Nothing is kept twice: what an agent has done is looked up in its own 
 where there is another agent to ask.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
@@ -67,7 +66,7 @@ class Team:
 
     def __init__(self, place: str) -> None:
         self.place = place
-        self._members: OrderedDict[str, Colleague] = OrderedDict()
+        self._members: dict[str, Colleague] = {}
         """By session."""
 
     def __len__(self) -> int:
@@ -78,7 +77,7 @@ class Team:
         """Take in an agent, or know it by another name."""
         self._members[session] = colleague
         if len(self._members) > MAX_MEMBERS:
-            self._members.popitem(last=False)
+            del self._members[next(iter(self._members))]
 
     def leave(self, session: str) -> None:
         """Forget an agent; nothing, if it is none of the team."""

@@ -44,8 +44,8 @@ class Ladder:
     __slots__ = (
         "_claimed",
         "_claimed_turn",
+        "_critical_limit",
         "_left",
-        "_limits",
         "_max_corrections",
         "_max_turns",
         "_min_turns",
@@ -56,6 +56,7 @@ class Ladder:
         "_sent_at",
         "_skip_ignored",
         "_step_down",
+        "_warn_limit",
     )
 
     name: ClassVar[str] = "ladder"
@@ -86,10 +87,8 @@ class Ladder:
         self._max_corrections = max_corrections
         self._refractory_seconds = refractory_seconds
         self._refractory_turns = refractory_turns
-        self._limits = {
-            Severity.WARN: _tier(f"{self.name}.warn_limit", warn_limit),
-            Severity.CRITICAL: _tier(f"{self.name}.critical_limit", critical_limit),
-        }
+        self._warn_limit = _tier(f"{self.name}.warn_limit", warn_limit)
+        self._critical_limit = _tier(f"{self.name}.critical_limit", critical_limit)
         self._step_down = step_down
         self._skip_ignored = skip_ignored
         self.start_run()
@@ -111,7 +110,9 @@ class Ladder:
         held = self._held(turn, now)
         if held:
             return Decision(tier=None, n=n, held=held)
-        limit = min(self._limits[findings[0].severity], findings[0].max_tier or Tier.TERMINATE)
+        is_critical = findings[0].severity is Severity.CRITICAL
+        most = self._critical_limit if is_critical else self._warn_limit
+        limit = min(most, findings[0].max_tier or Tier.TERMINATE)
         tier = min(Tier(min(self._rung + 1, len(Tier))), limit)
         self._pending = True
         self._sent_at = now

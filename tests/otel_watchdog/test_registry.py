@@ -40,7 +40,7 @@ def test_finds_what_is_built_in(kind, name, plugin):
     assert registry.find(kind, name) is plugin
 
 
-@pytest.mark.parametrize("kind", registry.BUILT_IN)
+@pytest.mark.parametrize("kind", registry.KINDS)
 def test_finds_all_that_it_lists(kind):
     """What is installed can be found."""
     names = registry.installed(kind)

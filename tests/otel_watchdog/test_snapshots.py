@@ -17,6 +17,7 @@ from otel_watchdog import (
 from otel_watchdog.errors import InputError
 from otel_watchdog.sessions import Sessions
 from otel_watchdog.snapshots import freeze, thaw
+from otel_watchdog.version import VERSION
 
 
 class Harmful:
@@ -71,6 +72,17 @@ def test_agents_that_work_together_still_do():
 
     teams = [memory.progress.team for memory in second._sessions.values()]
     assert [len(team) for team in teams] == [3, 3, 3]
+
+
+def test_who_was_heard_of_least_recently_still_goes_first():
+    """Sessions are written by team, and come back in the order in which they were heard of."""
+    (first, sessions), (second, others) = made(), made()
+    for session, conversation in (("a", "c"), ("order", None), ("b", "c"), ("teams", "d")):
+        first.observe(RunStarted(session, "1", conversation=conversation))
+
+    thaw(freeze(first, sessions), second, others)
+
+    assert list(second._sessions) == ["a", "order", "b", "teams"]
 
 
 def test_what_is_kept_along_comes_back():
@@ -136,6 +148,15 @@ def test_a_damaged_one_is_refused_and_changes_nothing(cut):
     assert tiers(second, range(1, 4)) == ["nudge"]
 
 
+def test_one_of_an_earlier_format_is_refused():
+    """It was written in one piece."""
+    watchdog, sessions = made()
+    body = pickle.dumps({"format": (2, VERSION), "engine": {}, "runs": {}, "sessions": {}})
+
+    with pytest.raises(InputError, match=r"a snapshot of \(2, "):
+        thaw(body, watchdog, sessions)
+
+
 def test_one_of_another_version_is_refused(monkeypatch):
     """What its classes held may have changed."""
     (first, sessions), (second, others) = made(), made()
@@ -143,5 +164,5 @@ def test_one_of_another_version_is_refused(monkeypatch):
     body = freeze(first, sessions)
     monkeypatch.undo()
 
-    with pytest.raises(InputError, match=r"a snapshot of \(2, '0\.0\.0'\)"):
+    with pytest.raises(InputError, match=r"a snapshot of \(3, '0\.0\.0'\)"):
         thaw(body, second, others)

@@ -20,7 +20,7 @@ import pytest
 
 from otel_watchdog_collector.config import load
 from otel_watchdog_collector.service import Service
-from otel_watchdog_collector.stores import PostgresStore
+from otel_watchdog_collector.stores.postgres import PostgresStore
 
 SECONDS_TO_START = 20
 

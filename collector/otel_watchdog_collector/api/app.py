@@ -1,7 +1,7 @@
 """The API as a FastAPI application."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from otel_watchdog.errors import WatchdogError
 from otel_watchdog.model import Mode
 from otel_watchdog.version import VERSION
-from otel_watchdog_collector.access import ADMIN, OPERATE, READ, Client
+from otel_watchdog_collector.access import ADMIN, OPERATE, READ, SECURITY, Client
 from otel_watchdog_collector.api.deps import PROBLEMS, Deps, needs
 from otel_watchdog_collector.api.fleet import add_fleet
 from otel_watchdog_collector.api.models import (
@@ -27,15 +27,6 @@ from otel_watchdog_collector.api.models import (
 )
 from otel_watchdog_collector.api.paging import Before, Limit, Name, next_of, rows_of
 from otel_watchdog_collector.facts import Row, Table
-
-_SECURITY: Final = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-}
-"""Headers of every answer; there is no CORS header: pages of other sites get nothing."""
 
 
 def make_api(deps: Deps) -> FastAPI:
@@ -59,7 +50,7 @@ def make_api(deps: Deps) -> FastAPI:
 def _add_errors(api: FastAPI) -> None:
     @api.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
-        headers = {**_SECURITY, **(error.headers or {})}
+        headers = {**SECURITY, **(error.headers or {})}
         if error.status_code == 405:  # noqa: PLR2004 - HTTP says so
             headers["allow"] = ", ".join(_methods(api, request.url.path))
         if error.status_code == 401:  # noqa: PLR2004 - HTTP says so
@@ -70,16 +61,16 @@ def _add_errors(api: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return JSONResponse({"error": f"{place}: {first['msg']}"}, 422, _SECURITY)
+        return JSONResponse({"error": f"{place}: {first['msg']}"}, 422, SECURITY)
 
     @api.exception_handler(WatchdogError)
     async def busy(_: Request, error: WatchdogError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 503, {**_SECURITY, "retry-after": "1"})
+        return JSONResponse({"error": str(error)}, 503, {**SECURITY, "retry-after": "1"})
 
     @api.middleware("http")
     async def secure(request: Request, call_next: Callable[[Request], Awaitable[Any]]) -> Any:
         answer = await call_next(request)
-        for name, value in _SECURITY.items():
+        for name, value in SECURITY.items():
             answer.headers.setdefault(name, value)
         return answer
 

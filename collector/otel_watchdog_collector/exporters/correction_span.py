@@ -11,7 +11,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from otel_watchdog import semconv
 from otel_watchdog.model import Correction, Mode, Outcome, Tier
 from otel_watchdog.otlp import Recorded
-from otel_watchdog.telemetry import correction_attributes, outcome_attributes
+from otel_watchdog.span_attributes import correction_attributes, outcome_attributes
 from otel_watchdog.version import VERSION
 
 _NANOSECONDS: Final = 1_000_000_000

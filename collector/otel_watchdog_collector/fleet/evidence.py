@@ -1,11 +1,14 @@
 """What is known of one agent, gathered sign by sign."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from otel_watchdog_collector.health import Beat, Report, Sign, SignKind
 
 MAX_TEXT_CHARS: Final = 300
+
+
+_NOTHING: Final = Report()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class Evidence:
     error: str = ""
     """What the provider said last, redacted."""
     provider: str | None = None
-    report: Report = field(default_factory=Report)
+    report: Report = _NOTHING
 
     @property
     def last_seen_at(self) -> float | None:

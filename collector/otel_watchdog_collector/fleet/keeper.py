@@ -127,7 +127,9 @@ class Keeper:
             acting.cancel()
         await asyncio.gather(*self._acting, return_exceptions=True)
         for tenant, fleet in self._fleets.items():
-            await self._shelf.put(tenant, fleet.take_all())
+            for changes in fleet.take_all():
+                if not await self._shelf.put(tenant, changes):
+                    return
 
     def note(self, tenant: str, signs: Sequence[Sign], at: float) -> None:
         """Take in what was seen of agents."""

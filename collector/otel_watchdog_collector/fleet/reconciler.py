@@ -32,6 +32,9 @@ GAP_SWEEPS: Final = 2
 KEPT_SECONDS: Final = 120.0
 """After which an agent is kept again though nothing but its evidence is new."""
 
+KEPT_AT_ONCE: Final = 1000
+"""Agents that are handed out together when all are to be kept."""
+
 SILENT_SECONDS: Final = 60.0
 """A shorter silence between two signs ends nothing."""
 
@@ -258,10 +261,12 @@ class Fleet:
         self._changed = {}
         return Changes(agents, self.incidents.take(), self._scribe.take())
 
-    def take_all(self) -> Changes:
-        """Return everything, changed or not: nothing is lost when the service ends now."""
-        self._changed = dict(self.agents)
-        return self.take()
+    def take_all(self) -> Iterator[Changes]:
+        """Yield everything, changed or not, a part at a time: the service ends now."""
+        known = list(self.agents.items())
+        for first in range(0, len(known) or 1, KEPT_AT_ONCE):
+            self._changed = dict(known[first : first + KEPT_AT_ONCE])
+            yield self.take()
 
     def _set_mode(self, mode: HealingMode) -> None:
         """Begin with empty ladders whenever healing begins or ends."""

@@ -140,7 +140,7 @@ class Intake:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Finish what is in work, write a snapshot, let go. Safe to call twice."""
+        """Finish what is in work, write a snapshot if any is due, let go. Safe to call twice."""
         task, self._task = self._task, None
         if task is None:
             await self._judges.close()
@@ -148,7 +148,11 @@ class Intake:
         self._wake.set()
         await task
         with contextlib.suppress(StoreError):
-            await self._snapshot()
+            if self._journal_bytes:
+                await self._snapshot()
+            else:  # the last one has it all
+                await self._gather_when_due(idle=True)
+                await self._commit(())
         await self._judges.close()
         self._writer.shutdown()
 

@@ -10,7 +10,6 @@ from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline.desk import Desk
 from otel_watchdog_collector.pipeline.here import Here
 from otel_watchdog_collector.pipeline.parts import Kept
-from otel_watchdog_collector.pipeline.spread import Spread
 from otel_watchdog_collector.pipeline.tenant import Publish, Tenant
 from otel_watchdog_collector.wire import Batch
 
@@ -84,4 +83,6 @@ def judges_of(
 
     if config.workers == 1:
         return Here(config, make, meters)
+    from otel_watchdog_collector.pipeline.spread import Spread  # noqa: PLC0415 - few have workers
+
     return Spread(config, make, meters=meters, publish=publish, kept=kept)

@@ -2,10 +2,9 @@
 
 from otel_watchdog_collector.stores.base import Store, StoreError
 from otel_watchdog_collector.stores.memory import MemoryStore
-from otel_watchdog_collector.stores.postgres import PostgresStore
 from otel_watchdog_collector.stores.sqlite import SqliteStore
 
-__all__ = ["MemoryStore", "PostgresStore", "SqliteStore", "Store", "StoreError", "open_store"]
+__all__ = ["MemoryStore", "SqliteStore", "Store", "StoreError", "open_store"]
 
 
 def open_store(url: str) -> Store:
@@ -22,6 +21,8 @@ def open_store(url: str) -> Store:
     elif url.startswith("sqlite:"):
         store = SqliteStore(url.removeprefix("sqlite:"))
     else:
+        from otel_watchdog_collector.stores.postgres import PostgresStore  # noqa: PLC0415 - where used
+
         store = PostgresStore(url)
     try:
         store.open()

@@ -125,3 +125,16 @@ def test_memory_is_bounded(told):
     kept = (ledger._seen, ledger._changes, ledger._aliases, ledger._by_call, ledger._by_tool)
 
     assert max(map(len, kept)) <= 256
+
+
+def test_a_call_that_is_none_of_the_latest_tells_the_same(told):
+    """Only in less room: its arguments in their order, its texts, lines and words."""
+    first = told.call("find", "two lines\nof text", {"z": "a.py", "list": ["b", 1.5], "deep": {}})
+    before = (first.arguments, first.values, first.lines, first.words)
+
+    told.call("find", "other", {"z": "c.py"})
+    after = (first.arguments, first.values, first.lines, first.words)
+
+    assert after == before
+    assert list(first.arguments) == ["z", "list", "deep"]
+    assert after[0] is not before[0]

@@ -229,3 +229,17 @@ def test_parts_of_a_look_are_one_look(bench, monkeypatch):
 
     assert [action.agent for action in made.actions] == agents[:3]
     assert sorted(made.rows) == agents
+
+
+def test_all_are_handed_out_to_be_kept_a_part_at_a_time(bench, monkeypatch):
+    """None is left out; where there is no agent, what stands in the audit still is handed out."""
+    monkeypatch.setattr(reconciler, "KEPT_AT_ONCE", 2)
+    made, empty = bench(), bench()
+    made.see([{"agent": f"shop/{name}", "kind": "activity"} for name in "abcde"])
+    empty.fleet.write("kill-switch", 0.0, "ada")
+
+    parts = [[state.agent for state in changes.agents] for changes in made.fleet.take_all()]
+    others = [(len(changes.agents), len(changes.audit)) for changes in empty.fleet.take_all()]
+
+    assert parts == [["a", "b"], ["c", "d"], ["e"]]
+    assert others == [(0, 1)]

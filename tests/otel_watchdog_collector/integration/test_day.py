@@ -1,6 +1,7 @@
 """A day in the life of a fleet, on a clock that is moved by hand."""
 
 import asyncio
+import gzip
 import os
 import re
 from pathlib import Path
@@ -71,7 +72,7 @@ async def live(store, agent_spans):
         clock.now += SECONDS_A_ROUND
         if turn == ROUNDS_A_CONVERSATION - 1:
             (tenant,) = intake.tenants
-            size = len(tenant.freeze())
+            size = len(gzip.decompress(tenant.freeze()))
             figures.append((resident_mib(), store.size_bytes() / 1e6, tenant.sessions, size))
     await intake.close()
     return figures, meters

@@ -1,10 +1,10 @@
-"""What is kept while the store is written is kept, too."""
+"""What is kept while the store is written is kept, too; a stop writes what is new."""
 
 import asyncio
 import threading
 
 from otel_watchdog_collector.config import CollectorConfig
-from otel_watchdog_collector.facts import Row, Table
+from otel_watchdog_collector.facts import Entry, Kind, Row, Table
 from otel_watchdog_collector.meters import Meters
 from otel_watchdog_collector.pipeline import Intake
 from otel_watchdog_collector.stores import MemoryStore
@@ -60,3 +60,33 @@ def test_rows_that_come_while_others_are_written_are_in_the_store_when_that_is_s
 
     assert found == [True, True]
     assert kept[:2] == [["first"], ["second"]]
+
+
+def test_a_stop_writes_a_snapshot_only_of_what_the_last_one_does_not_have():
+    """Rows are written in either case."""
+    store, meters = MemoryStore(), Meters()
+
+    async def run(*entries):
+        intake = Intake(
+            store,
+            CollectorConfig(),
+            clock=lambda: 1.0,
+            meters=meters,
+            publish=lambda *_: None,
+            on_judged=lambda *_: None,
+        )
+        await intake.recover()
+        intake.start()
+        for entry in entries:
+            await intake.submit(entry)
+        intake._rows.append(row(f"row-{len(entries)}"))
+        await intake.close()
+        return meters["snapshots_total"]
+
+    counts = [
+        asyncio.run(run(Entry(Kind.MODE, "t", 1.0, b"enforce"))),
+        asyncio.run(run()),
+    ]
+
+    assert counts == [1, 1]
+    assert all(store.row(Table.INCIDENTS, "t", name) for name in ("row-0", "row-1"))

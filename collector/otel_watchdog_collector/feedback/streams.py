@@ -16,8 +16,8 @@ from otel_watchdog_collector.feedback.letters import event
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-BEATS: Final = 256
-"""Looks for silent streams in the time that one may be silent: few speak at once."""
+BEATS: Final = 1024
+"""Of a timer in the time that a stream may be silent: few of thousands speak at a beat."""
 
 _RETRY: Final = b"retry: 1000\n\n"
 _ALIVE: Final = b": alive\n\n"
@@ -34,7 +34,8 @@ class Pulse:
 
     def __init__(self, seconds: float) -> None:
         self._beat_seconds = seconds / BEATS
-        self._quiet_seconds = seconds - 2 * self._beat_seconds
+        self._quiet_seconds = seconds * 3 / 4
+        """After which a stream is due: all that are due at once are through in the last quarter."""
         self._spoke_at: OrderedDict[Stream, float] = OrderedDict()
         """The most silent first."""
         self.is_beating = False
@@ -53,13 +54,16 @@ class Pulse:
         self._spoke_at.pop(stream, None)
 
     def _wait(self) -> None:
-        asyncio.get_running_loop().call_later(self._beat_seconds, self._beat)
+        """Sleep until the most silent stream is due."""
+        loop = asyncio.get_running_loop()
+        due = next(iter(self._spoke_at.values())) + self._quiet_seconds
+        loop.call_at(max(due, loop.time() + self._beat_seconds), self._beat)
 
     def _beat(self) -> None:
         quiet_since = asyncio.get_running_loop().time() - self._quiet_seconds
-        while self._spoke_at:
-            stream, spoke_at = next(iter(self._spoke_at.items()))
-            if spoke_at > quiet_since:
+        for _ in range(1 + 4 * len(self._spoke_at) // BEATS):
+            stream, spoke_at = next(iter(self._spoke_at.items()), (None, 0.0))
+            if stream is None or spoke_at > quiet_since:
                 break
             self.note(stream)
             stream.wake()

@@ -14,12 +14,18 @@ from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 ROOT = Path(__file__).parent
+DOCS = ROOT / "docs"
 ADAPTERS = ROOT / "otel_watchdog" / "adapters"
 SECONDS_PER_COMMAND = 60
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out an adapter whose framework is not here; no other file may fail to import."""
+    """Leave out the documentation's programs, and an adapter whose framework is not here.
+
+    No other file may fail to import.
+    """
+    if collection_path.parent == DOCS and collection_path.suffix == ".py":
+        return True
     if collection_path.parent != ADAPTERS or collection_path.suffix != ".py":
         return None
     try:

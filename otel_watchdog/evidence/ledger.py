@@ -98,7 +98,7 @@ class Ledger:
         self._by_call: dict[str, Exchange] = {}
         self._by_tool: dict[str, Exchange] = {}
         self._lows: dict[str, int] = {}
-        self._learned = LearnedMasks()
+        self._learned: LearnedMasks | None = None
 
     def hear_user(self) -> None:
         """Note that somebody spoke: whatever was asked before may be asked again."""
@@ -230,8 +230,9 @@ class Ledger:
             return True
         learned, tool = self._learned, exchange.tool
         if learn:
+            learned = self._learned = learned or LearnedMasks()
             learned.learn(tool, against, one)
-        if not learned.knows(tool):
+        if learned is None or not learned.knows(tool):
             return False
         return masks.are_alike(
             learned.apply(tool, one), learned.apply(tool, against), echoed, others

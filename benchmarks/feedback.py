@@ -4,7 +4,8 @@
 
 The service is another process. So many agents listen to their streams of server-sent events, and
 stay; then some of them, one after the other, export a turn that calls for a correction. Measured is
-the time from the POST of that turn to the event on the agent's stream: journaled, judged, sent.
+the time from the POST of that turn to its answer, by when it is journaled and judged and the
+correction is in the agent's mailbox; and to the event on the agent's stream.
 Needs as many open files as there are agents, in both processes (`ulimit -n`).
 """
 
@@ -91,22 +92,28 @@ class Agent:
         self._writer.close()
 
 
-async def post(port: int, body: bytes) -> None:
-    """Export spans."""
+async def post(port: int, body: bytes) -> float:
+    """Export spans; return when the answer came."""
     reader, writer = await asyncio.open_connection(HOST, port)
     head = (
         f"POST /v1/traces HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/x-protobuf\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     writer.write(head.encode() + body)
-    answer = await reader.read()
+    answer = await reader.readline()
+    answered = time.perf_counter()
+    await reader.read()
     writer.close()
     if not answer.startswith(b"HTTP/1.1 200"):
         raise SystemExit(f"the service answered {answer[:200]!r}")
+    return answered
 
 
-async def correct(agent: Agent, port: int) -> float:
-    """Let an agent go in circles until it is corrected; return the last turn's milliseconds."""
+async def correct(agent: Agent, port: int) -> tuple[float, float]:
+    """Let an agent go in circles until it is corrected.
+
+    Return the last turn's milliseconds to the answer, and to the event.
+    """
     came = asyncio.ensure_future(agent.correction())
     for turn in range(MAX_TURNS):
         body = export_of(agent.number, turn)
@@ -114,12 +121,12 @@ async def correct(agent: Agent, port: int) -> float:
         answered = asyncio.ensure_future(post(port, body))
         await asyncio.wait({came, answered}, return_when=asyncio.FIRST_COMPLETED)
         took = (time.perf_counter() - began) * 1e3
-        await answered
+        to_answer = (await answered - began) * 1e3
         if not came.done():
             await asyncio.wait({came}, timeout=SILENCE)
             took = (time.perf_counter() - began) * 1e3
         if came.done():
-            return took
+            return to_answer, took
     raise SystemExit(f"no correction after {MAX_TURNS} equal turns")
 
 
@@ -138,12 +145,15 @@ async def measure(pid: int, port: int, count: int, corrections: int) -> dict[str
     times = [await correct(agent, port) for agent in chosen]
     for agent in agents:
         agent.leave()
-    cuts = statistics.quantiles(times, n=100)
+    figures: dict[str, float] = {}
+    for name, one in zip(("mailbox", "stream"), zip(*times, strict=True), strict=True):
+        cuts = statistics.quantiles(one, n=100)
+        figures |= {f"{name}_p{share}_ms": cuts[share - 1] for share in SHARES}
     return {
         "agents": count,
         "kib_a_waiting_agent": (waiting - before) * 1024 / count,
         "corrections": len(times),
-        **{f"p{share}_ms": cuts[share - 1] for share in SHARES},
+        **figures,
     }
 
 
@@ -168,9 +178,10 @@ def main() -> None:
         say(json.dumps(figures))
         return
     say(f"{figures['agents']} agents wait, {figures['kib_a_waiting_agent']:.1f} KiB each")
-    say(f"{figures['corrections']} corrections, from the POST of a turn to the agent's stream")
-    for share in SHARES:
-        say(f"p{share} {figures[f'p{share}_ms']:.1f} ms")
+    say(f"{figures['corrections']} corrections, from the POST of a turn")
+    for name in ("mailbox", "stream"):
+        shares = (f"p{share} {figures[f'{name}_p{share}_ms']:.1f} ms" for share in SHARES)
+        say(f"to the agent's {name:<8} {'  '.join(shares)}")
 
 
 if __name__ == "__main__":

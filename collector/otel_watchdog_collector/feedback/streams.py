@@ -16,7 +16,7 @@ from otel_watchdog_collector.feedback.letters import event
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-BEATS: Final = 1024
+BEATS: Final = 4096
 """Of a timer in the time that a stream may be silent: few of thousands speak at a beat."""
 
 _RETRY: Final = b"retry: 1000\n\n"
@@ -34,8 +34,8 @@ class Pulse:
 
     def __init__(self, seconds: float) -> None:
         self._beat_seconds = seconds / BEATS
-        self._quiet_seconds = seconds * 3 / 4
-        """After which a stream is due: all that are due at once are through in the last quarter."""
+        self._quiet_seconds = seconds * 7 / 8
+        """After which a stream is due: all that are due at once are through in the last eighth."""
         self._spoke_at: OrderedDict[Stream, float] = OrderedDict()
         """The most silent first."""
         self.is_beating = False
@@ -61,7 +61,7 @@ class Pulse:
 
     def _beat(self) -> None:
         quiet_since = asyncio.get_running_loop().time() - self._quiet_seconds
-        for _ in range(1 + 4 * len(self._spoke_at) // BEATS):
+        for _ in range(1 + 8 * len(self._spoke_at) // BEATS):
             stream, spoke_at = next(iter(self._spoke_at.items()), (None, 0.0))
             if stream is None or spoke_at > quiet_since:
                 break
